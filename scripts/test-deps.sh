@@ -1,0 +1,36 @@
+#!/bin/sh
+# Sees to it that the programs `make test` needs are there: installs the
+# missing ones as root on a Debian, else names them and exits 1.
+set -eu
+
+missing=
+need() { # need PROGRAM PACKAGE...
+	command -v "$1" >/dev/null 2>&1 && return
+	shift
+	for package; do missing="$missing $package"; done
+}
+
+need strace strace
+need jq jq
+need mlist mblaze
+need setpriv util-linux
+need gcc gcc libc6-dev
+# A gcc without the C library's headers builds neither -race nor bench/.
+if command -v gcc >/dev/null 2>&1 &&
+	! echo '#include <stdlib.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then
+	missing="$missing libc6-dev"
+fi
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq </dev/null
+	# shellcheck disable=SC2086 # a list of packages
+	apt-get install -y -qq --no-install-recommends $missing </dev/null
+	exit
+fi
+{
+	echo "the tests need what these Debian packages hold:$missing"
+	echo "hint: sudo apt-get install$missing"
+} >&2
+exit 1

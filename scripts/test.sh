@@ -1,0 +1,57 @@
+#!/bin/sh
+# What `make test` runs: every suite, one after another, each with its time. A
+# suite that fails does not keep the others from running.
+set -eu
+cd "$(dirname "$0")/.."
+: "${GO:=go}"
+export GO
+scripts/test-deps.sh
+
+# Whoever runs this has a spool and a name of their own.
+unset XFER_SPOOL XFER_NAME XFER_HOST XFER_WORKER XFER_MAX_BYTES XDG_DATA_HOME XDG_STATE_HOME
+umask 022
+
+status=0
+summary=
+suite() { # suite NAME COMMAND...
+	name=$1
+	shift
+	echo "== $name"
+	begin=$(date +%s)
+	if "$@"; then verdict=ok; else
+		verdict=FAIL
+		status=1
+	fi
+	line=$(printf '%-4s %4d s  %s' "$verdict" $(($(date +%s) - begin)) "$name")
+	echo "== $line"
+	summary="$summary$line
+"
+}
+
+vetted() {
+	loose=$(find . -name '*.go' -exec gofmt -l {} +)
+	[ -z "$loose" ] || { echo "gofmt: $loose"; return 1; }
+	"$GO" vet ./...
+}
+units() {
+	# shellcheck disable=SC2046 # a list of packages
+	scripts/gotest.sh -race -shuffle=on \
+		$("$GO" list ./... | grep -Ev '^xfer/(testscript|internal/fault)(/|$)')
+}
+goldens() { # goldens VARIABLE=VALUE [flags]
+	variable=$1
+	shift
+	env "$variable" scripts/gotest.sh -count=1 "$@" ./testscript
+}
+
+suite 'source: gofmt, vet' vetted
+suite 'units' units
+suite 'golden scripts, umask 022' goldens XFER_TEST_UMASK=022 -race -shuffle=on
+suite 'golden scripts, umask 002' goldens XFER_TEST_UMASK=002 -race -shuffle=on
+suite 'golden scripts, no hard links' goldens XFER_TEST_DENY=linkat
+suite 'golden scripts, no renameat2' goldens XFER_TEST_DENY=renameat2
+suite 'faults' scripts/gotest.sh -count=1 ./internal/fault/...
+suite 'ratios' scripts/gotest.sh -count=1 -tags ratio ./bench/ratio
+
+printf '\n%s' "$summary"
+exit "$status"
