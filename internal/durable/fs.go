@@ -1,0 +1,139 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// An FS makes files and directories with the modes of one spool. Its zero
+// value is not usable.
+type FS struct {
+	Dir, File fs.FileMode            // modes, whatever the umask
+	Sync      func(f *os.File) error // fsync; a file or a directory
+	Temp      string                 // directory for the temp files of Replace
+	Suffix    func() (string, error) // a random suffix for names in Temp
+}
+
+// umask is read once: it cannot be read without being set, and a process of
+// this tool set never changes it.
+var umask = func() fs.FileMode {
+	m := syscall.Umask(0)
+	syscall.Umask(m)
+	return fs.FileMode(m)
+}()
+
+// Create makes path for reading and writing; it must not be there
+// (fs.ErrExist).
+func (d *FS) Create(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, d.File.Perm())
+	if err != nil {
+		return nil, err
+	}
+	if d.File.Perm()&umask != 0 {
+		if err := f.Chmod(d.File); err != nil {
+			_ = f.Close()
+			_ = os.Remove(path)
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Mkdir makes dir, whose parent must be there, and syncs the parent. That it
+// is there already, as a directory and not as a link to one, is no error.
+func (d *FS) Mkdir(dir string) error {
+	err := os.Mkdir(dir, d.Dir.Perm())
+	if errors.Is(err, fs.ErrExist) {
+		return IsDir(dir)
+	}
+	if err != nil {
+		return err
+	}
+	if d.Dir.Perm()&umask != 0 || d.Dir&fs.ModeSetgid != 0 {
+		if err := os.Chmod(dir, d.Dir); err != nil {
+			return err
+		}
+	}
+	return d.SyncDir(filepath.Dir(dir))
+}
+
+// IsDir is nil when path is a directory and not a link to one.
+func IsDir(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+// SyncDir makes the names in dir durable.
+func (d *FS) SyncDir(dir string) error {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	err = d.Sync(f)
+	_ = f.Close()
+	return err
+}
+
+// ErrNotRegular is what OpenRegular says of a link, FIFO, socket, device or
+// directory.
+var ErrNotRegular = errors.New("not a regular file")
+
+// ErrReplaced is what OpenRegular says when another file took the name while
+// it was being opened.
+var ErrReplaced = errors.New("replaced while it was being opened")
+
+// OpenRegular opens the regular file at path for reading and locking. It
+// waits for nothing and follows no link: the name is looked at, opened, and
+// what was opened compared with what was seen.
+func OpenRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO) {
+			err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		}
+		return nil, nil, err
+	}
+	after, err := f.Stat()
+	if err == nil && !os.SameFile(before, after) {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrReplaced}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, after, nil
+}
+
+// ReadRegular is the whole of the regular file at path, which may have at most
+// limit bytes (else syscall.EFBIG).
+func ReadRegular(path string, limit int64) ([]byte, error) {
+	f, info, err := OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EFBIG}
+	}
+	b := make([]byte, info.Size())
+	n, err := f.ReadAt(b, 0)
+	if n < len(b) && err != nil {
+		return nil, err
+	}
+	return b[:n], nil
+}
