@@ -1,0 +1,264 @@
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"xfer/internal/durable"
+)
+
+// The claim is a lock, the commit is a rename. Whoever works on a handoff
+// holds flock(2) on its file, and every move after delivery is made under it;
+// the kernel frees it when the process dies, so there are no leases and no
+// clocks. After the lock is had: the path still names the same inode, and no
+// copy of the id stands to the right.
+
+// A Claim is a handoff that this process has locked. It ends with Release, or
+// with the process.
+type Claim struct {
+	*File
+	m *Mailbox
+	e entry
+}
+
+// What a reader meets in a place and does not get. Each but errBusy was dealt
+// with, or is to be left where it is.
+var (
+	errBusy  = errors.New("another process has it") // ErrLocked to whoever asked for it by name
+	errGone  = errors.New("it has moved")
+	errGhost = errors.New("already handled")
+	errAside = errors.New("set aside")
+)
+
+// claim locks e for this process, or says why it is not to be had. What cannot
+// be a handoff for this mailbox is set aside or dropped here, and the error
+// says so. An incomplete one stays as it is (ErrIncomplete), and so does what
+// is no regular file.
+func (m *Mailbox) claim(e entry) (*Claim, error) {
+	f, info, err := durable.OpenRegular(m.path(e), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrReplaced) {
+		return nil, errGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.claimFile(e, f, info)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (m *Mailbox) claimOpen(e entry, f *os.File) error {
+	ok, err := durable.TryLock(f)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errBusy
+	}
+	// The path may have been given to another file while it was locked.
+	there, err := os.Lstat(m.path(e))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	if err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(there, mine) {
+		return errGone
+	}
+	return nil
+}
+
+func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo) (*Claim, error) {
+	if err := m.claimOpen(e, f); err != nil {
+		return nil, err
+	}
+	if right, found, err := m.toTheRight(e); err != nil {
+		return nil, err
+	} else if found {
+		return nil, m.ghost(e, f, right)
+	}
+	h, err := readHandoff(f, info, e.id)
+	switch {
+	case errors.Is(err, ErrMalformed):
+		to, aerr := m.setAside(e, f, whyMalformed, err.Error())
+		if aerr != nil {
+			return nil, aerr
+		}
+		return nil, Because(errAside, err.Error()+"; set aside as bad/"+to)
+	case err != nil:
+		return nil, err
+	}
+	c := &Claim{File: h, m: m, e: e}
+	if h.To != m.name {
+		return nil, m.misrouted(c)
+	}
+	return c, nil
+}
+
+// toTheRight is the rightmost other place in which e's id stands.
+func (m *Mailbox) toTheRight(e entry) (right entry, found bool, err error) {
+	for _, p := range Places {
+		if !p.rightOf(e.place) {
+			continue
+		}
+		r, _, err := m.at(p, e.id)
+		if err == nil {
+			right, found = r, true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return right, false, err
+		}
+	}
+	return right, found, nil
+}
+
+// ghost deals with e, locked and open as f, whose id also stands at right: the
+// same handoff is dropped, under the locks of both; another one is set aside
+// as differing. Neither touches what stands to the right.
+func (m *Mailbox) ghost(e entry, f *os.File, right entry) error {
+	rf, _, err := durable.OpenRegular(m.path(right), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errGone // it went on to the right
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rf.Close() }()
+	one, err := sameInode(f, rf)
+	if err != nil {
+		return err
+	}
+	if !one {
+		// Two names of one inode need one lock; two files need two.
+		if err := m.claimOpen(right, rf); err != nil {
+			return err
+		}
+		same, err := sameHandoff(f, rf, e.id)
+		if err != nil {
+			return err
+		}
+		if !same {
+			to, err := m.setAside(e, f, whyDiffers, "another handoff has its id: "+string(right.place)+"/"+right.file)
+			if err != nil {
+				return err
+			}
+			return Because(errAside, "another handoff has its id, "+string(right.place)+"/"+right.file+" (kept); set aside as bad/"+to)
+		}
+	}
+	if err := os.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return Because(errGhost, "already handled: it stands in "+string(right.place)+"/; the copy in "+string(e.place)+"/ is dropped")
+}
+
+func sameInode(a, b *os.File) (bool, error) {
+	ai, err := a.Stat()
+	if err != nil {
+		return false, err
+	}
+	bi, err := b.Stat()
+	return err == nil && os.SameFile(ai, bi), err
+}
+
+// sameHandoff tells whether the left copy, f, is the same handoff as the
+// right one. A left copy that is not whole may still be on its way: it stays
+// (ErrIncomplete).
+func sameHandoff(f, right *os.File, id ID) (bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	left, err := readHandoff(f, info, id)
+	if errors.Is(err, ErrMalformed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := left.Verify(); err != nil {
+		return false, err
+	}
+	rinfo, err := right.Stat()
+	if err != nil {
+		return false, err
+	}
+	r, err := readHandoff(right, rinfo, id)
+	if errors.Is(err, ErrMalformed) || errors.Is(err, ErrIncomplete) {
+		return false, nil
+	}
+	return err == nil && left.Same(&r.Header), err
+}
+
+// misrouted sets aside a handoff that is addressed to another peer.
+func (m *Mailbox) misrouted(c *Claim) error {
+	if _, err := c.Verify(); err != nil {
+		return err
+	}
+	reason := "it is addressed to " + string(c.To)
+	if err := m.setAsideWhole(c, reason); err != nil {
+		return err
+	}
+	return Because(errAside, reason+"; set aside as bad/"+string(c.ID))
+}
+
+// move commits: one rename to the right that replaces nothing, made under the
+// lock, and the target synced. Where a mail reader has renamed the file in
+// cur/ in the meantime, the same inode is looked for under the same id.
+func (c *Claim) move(p Place) error {
+	if err := c.rename(p); err != nil {
+		return err
+	}
+	return c.m.s.fs.SyncDir(c.m.placeDir(p))
+}
+
+func (c *Claim) rename(p Place) error {
+	to := c.m.file(p, c.ID)
+	err := c.m.retryRename(c.m.path(c.e), to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, lerr := os.Lstat(to); lerr == nil && os.SameFile(there, c.info) {
+			err = nil // done although it was reported otherwise: NFS
+		} else if e, found := c.movedInCur(); found {
+			c.e = e
+			err = c.m.retryRename(c.m.path(e), to)
+		}
+	}
+	if err == nil {
+		c.e = entry{c.ID, p, string(c.ID)}
+	}
+	return err
+}
+
+// retryRename makes places that are missing, but only when the source is
+// there: else its absence would pass for that of the target's directory.
+func (m *Mailbox) retryRename(from, to string) error {
+	err := durable.Publish(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(from); lerr != nil {
+			return err
+		}
+		if err := m.make(); err != nil {
+			return err
+		}
+		err = durable.Publish(from, to)
+	}
+	return err
+}
+
+func (c *Claim) movedInCur() (entry, bool) {
+	e, info, err := c.m.at(Cur, c.ID)
+	return e, err == nil && os.SameFile(info, c.info)
+}
+
+// Release ends the claim, whoever else has inherited the descriptor.
+func (c *Claim) Release() {
+	_ = durable.Unlock(c.f)
+	_ = c.Close()
+}

@@ -1,0 +1,294 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// A conclusion is looked up before a task is handed out, released or
+// concluded: in the asker's places, in the taker's bad/, and in this host's
+// registry. One that was written and not published is published first; the
+// task moves to done/ only after it is seen.
+
+// ends tells whether h is the conclusion of task: whole, of that task, and
+// from its addressee. Anything else under its id ends nothing.
+func (h *Header) ends(task *Header) bool {
+	return h.Kind == Conclusion && h.InReplyTo == task.ID && h.From == task.To && h.To == task.From
+}
+
+// conclusionOf is the conclusion of task, a task of this mailbox, or nil.
+func (m *Mailbox) conclusionOf(ctx context.Context, task *Header) (*Header, error) {
+	id := task.ID.Conclusion()
+	asker, err := m.s.Mailbox(task.From)
+	if err != nil && !errors.Is(err, ErrNoPeer) {
+		return nil, err
+	}
+	if err == nil {
+		h, err := asker.published(id, task, Places...)
+		if h != nil || err != nil {
+			return h, err
+		}
+	}
+	h, err := m.published(id, task, Bad)
+	if h != nil || err != nil {
+		return h, err
+	}
+	r, err := m.s.lookup(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || !r.ends(task) {
+		return nil, passIncomplete(err)
+	}
+	if asker == nil {
+		return &r.Header, nil
+	}
+	return &r.Header, asker.completeLocked(ctx, r)
+}
+
+// passIncomplete is nil for what says nothing about the task yet, or ever.
+func passIncomplete(err error) error {
+	if errors.Is(err, ErrIncomplete) || errors.Is(err, ErrMalformed) || notRegular(err) {
+		return nil
+	}
+	return err
+}
+
+// published is the conclusion of task if one of places has it whole.
+func (m *Mailbox) published(id ID, task *Header, places ...Place) (*Header, error) {
+	for _, p := range places {
+		e, _, err := m.at(p, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, err := openFile(m.path(e), id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it went on to the right
+		}
+		if err == nil {
+			_, err = f.Verify()
+			_ = f.Close()
+		}
+		if err = passIncomplete(err); err != nil {
+			return nil, err
+		}
+		if f != nil && f.ends(task) {
+			return &f.Header, nil
+		}
+	}
+	return nil, nil
+}
+
+// completeLocked publishes what was registered and not published, under the
+// lock of its id.
+func (m *Mailbox) completeLocked(ctx context.Context, r *registered) error {
+	unlock, err := m.s.lock(ctx, m.s.idLock(r.ID), lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	found, err := m.find(r.ID)
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	published, err := m.complete(r)
+	if !published || err != nil {
+		return err
+	}
+	return m.s.fs.SyncDir(m.placeDir(New))
+}
+
+// A Concluding is the conclusion of a task being written. It ends with Commit
+// or Abort.
+type Concluding struct {
+	*Delivery
+	m    *Mailbox
+	task Header
+}
+
+// Conclude begins the conclusion of the task id, which stands in new/, cur/,
+// work/ or, concluded before, in done/. The caller has asked MayWork. The
+// errors are ErrNoHandoff, ErrNotATask, ErrRefused and those of the format.
+func (m *Mailbox) Conclude(id ID, ending Ending, draft Draft) (*Concluding, error) {
+	task, err := m.task(id)
+	if err != nil {
+		return nil, err
+	}
+	draft.ID, draft.Kind, draft.Ending = id.Conclusion(), Conclusion, ending
+	draft.From, draft.To = m.name, task.From
+	draft.InReplyTo, draft.References = id, task.Chain()
+	draft.Subject = task.answer()
+	w, err := m.s.NewDelivery(draft)
+	if err != nil {
+		return nil, err
+	}
+	return &Concluding{w, m, *task}, nil
+}
+
+// task is the header of the task id of this mailbox.
+func (m *Mailbox) task(id ID) (*Header, error) {
+	e, err := m.standing(id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFile(m.path(e), id)
+	if err != nil {
+		return nil, asked(err)
+	}
+	defer func() { _ = f.Close() }()
+	switch {
+	case f.To != m.name:
+		return nil, Because(ErrRefused, "it is addressed to "+string(f.To))
+	case f.Kind == Conclusion:
+		return nil, Because(ErrNotATask, "it is itself the conclusion of a task")
+	case f.Kind != Task:
+		return nil, Because(ErrNotATask, "it is a notification: nothing comes back")
+	}
+	return &f.Header, nil
+}
+
+// answer is the subject of what answers h.
+func (h *Header) answer() string {
+	s := h.Subject
+	if !strings.HasPrefix(strings.ToLower(s), "re:") {
+		s = "Re: " + s
+	}
+	if len(s) > maxValue {
+		s = strings.ToValidUTF8(s[:maxValue], "")
+	}
+	return s
+}
+
+// maxChain is how many ids References holds: the root and the nearest.
+const maxChain = 33
+
+// Chain is the References of what answers h: the root and the nearest
+// ancestors, where not all fit.
+func (h *Header) Chain() []ID {
+	refs := append(append([]ID(nil), h.References...), h.ID)
+	if len(h.References) == 0 && h.InReplyTo != "" {
+		refs = append([]ID{h.InReplyTo}, refs...)
+	}
+	if over := len(refs) - maxChain; over > 0 {
+		refs = append(refs[:1], refs[1+over:]...)
+	}
+	return refs
+}
+
+// Commit sends the conclusion and moves the task to done/. Another conclusion
+// that was there before stands: the error is ErrConcluded and names it.
+// moved is false where another process holds the task; that one moves it when
+// it is done.
+func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err error) {
+	r, err = w.Delivery.Commit(ctx)
+	if err != nil && !errors.Is(err, ErrConflict) {
+		return r, false, err
+	}
+	first, lerr := w.m.conclusionOf(ctx, &w.task)
+	if errors.Is(err, ErrConflict) && first != nil {
+		err = Because(ErrConcluded, fmt.Sprintf("it was concluded %s at %s, with %d bytes, and that stands", first.Ending, first.Date.UTC().Format(time.RFC3339), first.Size))
+	}
+	if lerr != nil || first == nil {
+		return r, false, err
+	}
+	moved, merr := w.m.settleTask(ctx, w.task.ID)
+	if err == nil && merr != nil {
+		err = Because(ErrUnknown, "the conclusion is sent, but the task was not moved to done/: "+merr.Error())
+	}
+	return r, moved, err
+}
+
+// settleTask moves a concluded task to done/, trying its lock for a second.
+func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error) {
+	deadline := time.Now().Add(lockWait)
+	for {
+		e, err := m.standing(id)
+		if err != nil {
+			return false, err
+		}
+		if e.place == Finished {
+			return true, nil
+		}
+		c, err := m.claim(e)
+		if err == nil {
+			defer c.Release()
+			return true, c.finish()
+		}
+		if !errors.Is(err, errBusy) && !errors.Is(err, errGone) {
+			return false, err
+		}
+		if !time.Now().Before(deadline) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Seen ends a notification or a conclusion without handing it out. The error
+// is ErrIsATask for a task; what is finished already is no error.
+func (m *Mailbox) Seen(id ID) error {
+	e, err := m.standing(id)
+	if err != nil {
+		return err
+	}
+	if e.place == Finished {
+		f, err := openFile(m.path(e), id)
+		if err != nil {
+			return asked(err)
+		}
+		defer func() { _ = f.Close() }()
+		return f.notATask()
+	}
+	c, err := m.claim(e)
+	if err != nil {
+		return asked(err)
+	}
+	defer c.Release()
+	if err := c.notATask(); err != nil {
+		return err
+	}
+	return c.finish()
+}
+
+func (h *Header) notATask() error {
+	if h.Kind == Task {
+		return &Error{Op: "end", Name: string(h.ID), Err: Because(ErrIsATask, "it is a task, and ends by its conclusion"),
+			Hint: "'xfer-inbox conclude " + string(h.ID) + " done < FILE' ends it"}
+	}
+	return nil
+}
+
+// Offer offers a taken task to the next take again, and says who had it. The
+// errors are ErrNotATask, ErrNoHandoff, ErrConcluded, and ErrTaken for what is
+// not taken or already ended.
+func (m *Mailbox) Offer(ctx context.Context, id ID) (from string, err error) {
+	task, err := m.task(id)
+	if err != nil {
+		return "", err
+	}
+	if first, err := m.conclusionOf(ctx, task); err != nil {
+		return "", err
+	} else if first != nil {
+		_, err := m.settleTask(ctx, id)
+		return "", errors.Join(Because(ErrConcluded, "it was concluded "+string(first.Ending)), err)
+	}
+	e, err := m.standing(id)
+	if err != nil {
+		return "", err
+	}
+	if e.place != Work {
+		return "", Because(ErrTaken, "it is not taken: it stands in "+string(e.place)+"/")
+	}
+	return strings.TrimSpace(m.s.takenBy(id)), m.s.markReleased(id)
+}

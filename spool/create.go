@@ -1,0 +1,131 @@
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"xfer/internal/durable"
+)
+
+// OpenOrCreate opens the spool at dir, which it makes, with its parents, where
+// nothing is there at all. An existing directory that is no spool is refused
+// as by Open: something may not be mounted.
+func OpenOrCreate(dir string, sys *System) (*Spool, error) {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := create(dir, sys); err != nil {
+			return nil, makeError(dir, err)
+		}
+	}
+	return Open(dir, sys)
+}
+
+func makeError(dir string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &Error{Op: "make spool", Name: dir, Err: err}
+}
+
+// Init makes a spool at dir: where nothing is, in an empty directory, or in
+// one that holds only what Syncthing puts into a new folder. On a spool it
+// completes what this host lacks.
+func Init(dir string, sys *System) (*Spool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return OpenOrCreate(dir, sys)
+	}
+	if err != nil {
+		return nil, makeError(dir, err)
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "xfer-spool":
+			return Open(dir, sys)
+		case name == ".stfolder", name == ".stignore", strings.HasPrefix(name, ".stignore"), strings.HasPrefix(name, ".xfer-spool"):
+		case name == "peers", name == "board":
+			// An interrupted init: both are made before xfer-spool.
+		default:
+			return nil, &Error{Op: "make spool", Name: dir, Err: Because(ErrNoSpool, "the directory holds other things, such as "+strconv.Quote(name)),
+				Hint: "name a directory that is empty or not there"}
+		}
+	}
+	if err := checkFolder(dir); err != nil {
+		return nil, makeError(dir, err)
+	}
+	if err := os.Chmod(dir, privateDir); err != nil {
+		return nil, makeError(dir, err)
+	}
+	if err := fill(dir, sys); err != nil {
+		return nil, makeError(dir, err)
+	}
+	return Open(dir, sys)
+}
+
+// create makes the spool beside its place and gives it its name whole, so that
+// nobody ever sees a directory there that is not a spool. Creators that race,
+// and one that comes after a crash, meet in the same directory under its lock.
+func create(dir string, sys *System) error {
+	if err := checkFolder(dir); err != nil {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := os.MkdirAll(parent, privateDir); err != nil {
+		return err
+	}
+	beside := filepath.Join(parent, "."+filepath.Base(dir)+".new")
+	if err := os.Mkdir(beside, privateDir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	unlock, err := durable.LockDir(beside, lockWait)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another creator has just finished
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if info, err := os.Lstat(beside); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	} else if !info.IsDir() || durable.Owner(info) != uint32(os.Geteuid()) {
+		return &Error{Op: "make spool", Name: dir, Err: Because(ErrOwner, beside+" is in the way, and belongs to another user")}
+	}
+	if err := fill(beside, sys); err != nil {
+		return err
+	}
+	err = durable.Publish(beside, dir)
+	if errors.Is(err, durable.ErrCannotPublish) {
+		err = os.Rename(beside, dir) // replaces at most an empty directory
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return os.RemoveAll(beside) // another creator was faster
+	case err != nil:
+		return err
+	}
+	d := durable.FS{Sync: sys.Sync}
+	return d.SyncDir(parent)
+}
+
+// fill makes in dir what every spool has, xfer-spool last. What is there
+// already is left as it is.
+func fill(dir string, sys *System) error {
+	s := &Spool{dir: dir, sys: sys}
+	s.setModes()
+	if err := s.writeIgnore(); err != nil {
+		return err
+	}
+	for _, dir := range []string{s.peersDir(), s.boardDir()} {
+		if err := s.fs.Mkdir(dir); err != nil {
+			return err
+		}
+	}
+	beside := s.fs
+	beside.Temp = dir
+	return beside.Replace(s.versionFile(), []byte(versionWord+strconv.Itoa(Version)+"\n"), true)
+}

@@ -1,0 +1,355 @@
+package spool
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"time"
+
+	"xfer/internal/durable"
+)
+
+// Delivering, step by step:
+//
+//	tmp/ID.RANDOM   written, locked, header patched, fsync
+//	local/ids/XX/ID linked: from here on the id is known to be used
+//	                unlocked: the lock goes with the inode, and a reader that the
+//	                publish wakes would pass a locked file over
+//	new/ID          published: one rename that replaces nothing
+//	new/            fsync: only now is the id told
+//
+// Half-written equals absent. What a crash leaves is a file in tmp/, perhaps
+// with its link; gc undoes both after their time, link first.
+
+// A Draft is a handoff that is to be written.
+type Draft struct {
+	ID         ID // empty: a fresh one is minted
+	From, To   Name
+	Kind       Kind
+	Ending     Ending // of a conclusion
+	Subject    string
+	InReplyTo  ID
+	References []ID
+	Type       string
+	Cwd        string
+	Labels     []Label
+}
+
+// A Report says what became of one handoff.
+type Report struct {
+	ID       ID
+	To       Name
+	Outcome  Outcome
+	Replayed bool   // it was there before, the same
+	Detail   string // the reason of a refusal
+}
+
+// A Delivery is a handoff being written. It ends with Commit or Abort.
+type Delivery struct {
+	s     *Spool
+	m     *Mailbox
+	h     Header
+	given bool // the id was given or computed, not minted for this
+	f     *os.File
+	tmp   string
+	head  int64
+	sum   hash.Hash
+	max   int64
+}
+
+// NewDelivery begins to deliver d: the peer is there, lets the sender in, and a
+// file in its tmp/ is open. Nothing shows. The errors are ErrNoPeer,
+// ErrRefused, ErrMalformed and those of the system.
+func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
+	m, err := s.addressee(d)
+	if err != nil {
+		return nil, err
+	}
+	max, err := s.sys.MaxBytes()
+	if err != nil {
+		return nil, err
+	}
+	w := &Delivery{s: s, m: m, given: d.ID != "", sum: sha256.New(), max: max}
+	if d.ID == "" {
+		if d.ID, err = s.sys.NewID(); err != nil {
+			return nil, err
+		}
+	}
+	w.h = Header{ID: d.ID, From: d.From, FromHost: s.host, To: d.To, Subject: d.Subject, Date: s.sys.Now(),
+		InReplyTo: d.InReplyTo, References: d.References, Type: d.Type, Kind: d.Kind, Ending: d.Ending, Cwd: d.Cwd, Labels: d.Labels}
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// addressee is the mailbox that d goes to. A conclusion passes policy, hold and
+// limits, and makes a mailbox that is missing: it was asked for.
+func (s *Spool) addressee(d Draft) (*Mailbox, error) {
+	if d.Kind == Conclusion {
+		return s.MakeMailbox(d.To)
+	}
+	m, err := s.Mailbox(d.To)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Peer()
+	if err != nil {
+		return nil, err
+	}
+	if p.RemovedAt != nil {
+		return nil, Because(ErrRefused, "the peer was removed "+p.RemovedAt.UTC().Format(time.RFC3339))
+	}
+	return m, nil
+}
+
+func (w *Delivery) open() error {
+	suffix, err := w.s.suffix()
+	if err != nil {
+		return err
+	}
+	w.tmp = w.m.tmpFile(w.h.ID, suffix)
+	if err := w.m.retry(func() error {
+		w.f, err = w.s.fs.Create(w.tmp)
+		return err
+	}); err != nil {
+		return err
+	}
+	head := w.h.encode()
+	w.head = int64(len(head))
+	if _, err = durable.TryLock(w.f); err == nil {
+		_, err = w.f.Write(head)
+	}
+	if err != nil {
+		w.Abort()
+	}
+	return err
+}
+
+// ID is the id that the handoff will have.
+func (w *Delivery) ID() ID { return w.h.ID }
+
+// To is the peer it goes to.
+func (w *Delivery) To() Name { return w.h.To }
+
+// Write adds to the body. The error is ErrTooLarge when the body grows over the
+// limit, naming both figures.
+func (w *Delivery) Write(p []byte) (int, error) {
+	if w.h.Size+int64(len(p)) > w.max {
+		return 0, Because(ErrTooLarge, fmt.Sprintf("the body has at least %d bytes, and the limit is %d", w.h.Size+int64(len(p)), w.max))
+	}
+	n, err := w.f.Write(p)
+	w.h.Size += int64(n)
+	w.sum.Write(p[:n])
+	return n, err
+}
+
+// Abort gives the handoff up: nothing of it is left. After a Commit it does
+// nothing.
+func (w *Delivery) Abort() {
+	if w.f != nil {
+		_ = os.Remove(w.tmp)
+		_ = w.f.Close()
+		w.f = nil
+	}
+}
+
+// Commit makes the handoff durable and shows it to its reader, in this order.
+// The error is nil when the Report is what the disk says; ErrUnknown when the
+// handoff is there but its durability or whereabouts cannot be told;
+// ErrConflict when the id is another handoff's. After any other error nothing
+// was delivered, and nothing is left behind.
+func (w *Delivery) Commit(ctx context.Context) (Report, error) {
+	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
+	defer w.Abort()
+	if err := w.seal(); err != nil {
+		return r, err
+	}
+	if w.given {
+		unlock, err := w.s.lock(ctx, w.s.idLock(w.h.ID), lockWait)
+		if err != nil {
+			return r, err
+		}
+		defer unlock()
+	}
+	err := w.s.register(&w.h, w.tmp)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return w.replay()
+	case err != nil:
+		// What failed last may have been the sync of a directory that was made
+		// for it: the link itself is not there.
+		return r, err
+	}
+	if w.given {
+		if found, err := w.m.find(w.h.ID); err != nil || len(found) > 0 {
+			return w.foundUnregistered(found, err)
+		}
+	}
+	err = w.publish()
+	switch {
+	case errors.Is(err, fs.ErrExist): // brought by a sync tool in this moment
+		return w.foundUnregistered(w.m.find(w.h.ID))
+	case err != nil:
+		_ = w.s.unregister(w.h.ID)
+		return r, err
+	}
+	return w.m.settle(&w.h, r)
+}
+
+// seal completes the header with the body's size and digest, and syncs.
+func (w *Delivery) seal() error {
+	copy(w.h.Digest[:], w.sum.Sum(nil))
+	if _, err := w.f.WriteAt(w.h.tail(), w.head-int64(tailLen)); err != nil {
+		return err
+	}
+	return w.s.sys.Sync(w.f)
+}
+
+// publish gives the temp file its name in new/.
+func (w *Delivery) publish() error {
+	if err := durable.Unlock(w.f); err != nil {
+		return err
+	}
+	return w.m.publish(w.f, w.tmp, w.h.ID)
+}
+
+// publish gives the file that f has open, named tmp, its name in new/. An error
+// of the rename is believed only after a look: over NFS a rename that was
+// done may be reported as failed.
+func (m *Mailbox) publish(f *os.File, tmp string, id ID) error {
+	to := m.file(New, id)
+	err := m.retry(func() error { return durable.Publish(tmp, to) })
+	if err == nil {
+		return nil
+	}
+	there, lerr := os.Lstat(to)
+	mine, ferr := f.Stat()
+	if lerr == nil && ferr == nil && os.SameFile(there, mine) {
+		_ = os.Remove(tmp)
+		return nil
+	}
+	return err
+}
+
+// settle makes a publish durable and reads from the disk what became of it.
+func (m *Mailbox) settle(h *Header, r Report) (Report, error) {
+	r.Outcome = Unknown
+	if err := m.s.fs.SyncDir(m.placeDir(New)); err != nil {
+		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
+	}
+	return m.outcome(h.ID, r)
+}
+
+// replay answers what became of a handoff that was sent before under this id,
+// and completes one that was never published.
+func (w *Delivery) replay() (Report, error) {
+	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
+	first, err := w.s.lookup(w.h.ID)
+	if err != nil {
+		return r, err
+	}
+	if !first.Same(&w.h) {
+		return r, conflict(&first.Header)
+	}
+	r.Replayed = true
+	found, err := w.m.find(w.h.ID)
+	if err != nil {
+		return r, err
+	}
+	if len(found) == 0 {
+		published, err := w.m.complete(first)
+		if published {
+			return w.m.settle(&w.h, r)
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	return w.m.outcome(w.h.ID, r)
+}
+
+func conflict(first *Header) error {
+	return Because(ErrConflict, fmt.Sprintf("id %s is already there with other content: a %s from %s to %s, %d bytes", first.ID, first.Kind, first.From, first.To, first.Size))
+}
+
+// complete publishes a handoff that was registered and not published, if its
+// temp file is still there.
+func (m *Mailbox) complete(r *registered) (published bool, err error) {
+	tmp, err := m.orphan(r)
+	if err != nil || tmp == "" {
+		return false, err
+	}
+	f, err := openFile(tmp, r.ID)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := f.Verify(); err != nil {
+		return false, err
+	}
+	// Its writer is gone, or it would hold the lock of this id that we hold.
+	if err := m.publish(f.f, tmp, r.ID); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// foundUnregistered deals with an id that a place has although the registry had
+// not: it was sent from another host, or the registry was lost.
+func (w *Delivery) foundUnregistered(found []entry, err error) (Report, error) {
+	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
+	if uerr := w.s.unregister(w.h.ID); err == nil {
+		err = uerr
+	}
+	if err != nil {
+		return r, err
+	}
+	path := w.m.path(rightmost(found))
+	first, err := openFile(path, w.h.ID)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = first.Close() }()
+	if !first.Same(&w.h) {
+		return r, conflict(&first.Header)
+	}
+	_ = w.s.register(&first.Header, path) // a convenience: the places are the truth
+	r.Replayed = true
+	return w.m.outcome(w.h.ID, r)
+}
+
+// outcome reads from the disk what became of id.
+func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
+	found, err := m.findTwice(id)
+	if err != nil {
+		r.Outcome = Unknown
+		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
+	}
+	if len(found) == 0 {
+		r.Outcome = Unknown
+		return r, Because(ErrUnknown, "it was written, and is now in no place of the mailbox")
+	}
+	r.Outcome, r.Detail = m.outcomeAt(rightmost(found))
+	return r, nil
+}
+
+// outcomeAt is what the place of a handoff says of it, and for a refusal why.
+func (m *Mailbox) outcomeAt(e entry) (Outcome, string) {
+	switch e.place {
+	case New:
+		if p, err := m.Peer(); err == nil && p.Hold {
+			return Held, ""
+		} else if err == nil && p.RemovedAt != nil {
+			return Refused, "the peer was removed"
+		}
+		return Queued, ""
+	case Bad:
+		return Refused, m.reason(e.id)
+	}
+	return Delivered, ""
+}

@@ -1,0 +1,101 @@
+package spool
+
+import (
+	"crypto/sha256"
+	"strings"
+	"sync"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// An ID names one handoff or one board entry: a ULID in lower case, 26 characters of
+// Crockford's alphabet. Its order is that of minting within one process and
+// about that of time between processes; neither age nor cause is ever read
+// off it. Made by ParseID, System.NewID and the two computed forms only.
+type ID string
+
+const (
+	idLen     = 26
+	idTimeLen = 10 // of which the first ten are the time
+	crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+)
+
+// ParseID returns s as an ID; the error is ErrID.
+func ParseID(s string) (ID, error) {
+	if !isID(s) {
+		return "", &Error{Op: "id", Name: s, Err: Because(ErrID, "an id is 26 characters of 0-9 and a-z without i, l, o, u")}
+	}
+	return ID(s), nil
+}
+
+func isID(s string) bool {
+	// The first character holds the three high bits of 48: at most '7'.
+	return len(s) == idLen && s[0] <= '7' && onlyCrockford(s)
+}
+
+func onlyCrockford(s string) bool {
+	for i := range len(s) {
+		if strings.IndexByte(crockford, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// An IDPart is what a person types for an id: all of it, or a prefix or
+// suffix of at least four characters.
+type IDPart string
+
+const minPart = 4
+
+// ParseIDPart returns s as an IDPart; the error is ErrID.
+func ParseIDPart(s string) (IDPart, error) {
+	if len(s) < minPart || len(s) > idLen || !onlyCrockford(s) || len(s) == idLen && !isID(s) {
+		return "", &Error{Op: "id", Name: s, Err: Because(ErrID, "an id, or at least four characters of its beginning or end, is of 0-9 and a-z without i, l, o, u")}
+	}
+	return IDPart(s), nil
+}
+
+// Whole returns the id that p spells out, if it spells out one.
+func (p IDPart) Whole() (ID, bool) { return ID(p), len(p) == idLen }
+
+// Fits tells whether id begins or ends with p.
+func (p IDPart) Fits(id ID) bool {
+	return strings.HasPrefix(string(id), string(p)) || strings.HasSuffix(string(id), string(p))
+}
+
+// Conclusion is the id that the conclusion of task id has, on every host: two
+// conclusions of one task meet at one name, and a waiter knows what it waits
+// for.
+func (id ID) Conclusion() ID { return id.computed("conclusion ") }
+
+// Misroute is the id of the notice that tells the sender of id that it was
+// found in a mailbox it was not addressed to.
+func (id ID) Misroute() ID { return id.computed("misroute ") }
+
+// computed is id's time part and 80 bits of SHA-256(purpose id).
+func (id ID) computed(purpose string) ID {
+	sum := sha256.Sum256([]byte(purpose + string(id)))
+	var u ulid.ULID
+	copy(u[6:], sum[:10])
+	return id[:idTimeLen] + ID(strings.ToLower(u.String())[idTimeLen:])
+}
+
+// minter makes ids that rise within the process.
+type minter struct {
+	mu      sync.Mutex
+	entropy ulid.MonotonicReader
+}
+
+func (m *minter) mint(sys *System) (ID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entropy == nil {
+		m.entropy = ulid.Monotonic(sys.Rand, 0)
+	}
+	u, err := ulid.New(ulid.Timestamp(sys.Now()), m.entropy)
+	if err != nil {
+		return "", err
+	}
+	return ID(strings.ToLower(u.String())), nil
+}

@@ -1,0 +1,185 @@
+package spool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// A Listed is a handoff as a list shows it: its header, where it stands, and
+// what this host knows of the work on it.
+type Listed struct {
+	Header
+	Peer  Name // whose mailbox
+	Place Place
+	Path  string
+	Run   *Run
+}
+
+// A List is one page of what stands in a mailbox.
+type List struct {
+	Handoffs []Listed
+	More     bool     // the limit cut it short
+	Notes    []string // what was passed over, one line each
+	Strays   int
+}
+
+// List reads what stands in places and is meant by f, by id, at most limit of
+// them (0: all), beginning after the id after. It locks and moves nothing. An
+// entry that cannot be read is noted, never an end. Digests are not checked.
+func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, limit int) (*List, error) {
+	l := &List{}
+	var entries []entry
+	for _, p := range Places {
+		if !slices.Contains(places, p) {
+			continue
+		}
+		found, err := m.scan(p)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, found.entries...)
+		l.Strays += len(found.strays)
+	}
+	next := oldestFirst(entries, after)
+	for e, ok := next(); ok; e, ok = next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if right, found, err := m.toTheRight(e); err != nil {
+			return nil, err
+		} else if found && (!slices.Contains(places, right.place) || right.place != e.place) {
+			continue // the rightmost counts, and is listed by itself if it is meant
+		}
+		h, err := m.listed(e)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil && (errors.Is(err, ErrIncomplete) || errors.Is(err, ErrMalformed) || notRegular(err)):
+			l.Notes = append(l.Notes, string(e.place)+"/"+e.file+": "+plain(err))
+			continue
+		case err != nil:
+			return nil, &Error{Op: "read", Name: string(e.place) + "/" + e.file, Err: err}
+		}
+		if !f.Match(&h.Header) {
+			continue
+		}
+		if limit > 0 && len(l.Handoffs) == limit {
+			l.More = true
+			break
+		}
+		l.Handoffs = append(l.Handoffs, *h)
+	}
+	if l.Strays > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("%d files in the mailbox are not handoffs and are left alone", l.Strays))
+	}
+	return l, nil
+}
+
+// oldestFirst gives the entries after an id in the order of their ids. Only as
+// much is sorted as is asked for: a page of a large mailbox costs one pass.
+func oldestFirst(entries []entry, after ID) func() (entry, bool) {
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.id <= after })
+	heap := entries
+	for i := len(heap)/2 - 1; i >= 0; i-- {
+		sink(heap, i)
+	}
+	return func() (entry, bool) {
+		if len(heap) == 0 {
+			return entry{}, false
+		}
+		e := heap[0]
+		last := len(heap) - 1
+		heap[0] = heap[last]
+		heap = heap[:last]
+		sink(heap, 0)
+		return e, true
+	}
+}
+
+// sink restores the order of a heap below i.
+func sink(heap []entry, i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && cmp.Less(heap[child+1].id, heap[child].id) {
+			child++
+		}
+		if !cmp.Less(heap[child].id, heap[i].id) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// listed reads the header of e.
+func (m *Mailbox) listed(e entry) (*Listed, error) {
+	f, err := openFile(m.path(e), e.id)
+	if err != nil {
+		return nil, err
+	}
+	_ = f.Close()
+	l := &Listed{Header: f.Header, Peer: m.name, Place: e.place, Path: m.path(e)}
+	if r, found := m.s.RunOf(e.id); found {
+		l.Run = &r
+	}
+	return l, nil
+}
+
+// Resolve is the one id in the mailbox that part fits, whatever its place. The
+// errors are ErrNoHandoff, and ErrAmbiguous naming the candidates.
+func (m *Mailbox) Resolve(part IDPart) (ID, error) {
+	if id, whole := part.Whole(); whole {
+		return id, nil
+	}
+	fits, err := m.fits(part)
+	if err != nil {
+		return "", err
+	}
+	return only(part, fits)
+}
+
+func (m *Mailbox) fits(part IDPart) ([]ID, error) {
+	var ids []ID
+	for _, p := range Places {
+		l, err := m.scan(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range l.entries {
+			if part.Fits(e.id) {
+				ids = append(ids, e.id)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// only is the one id of ids, which may name it several times.
+func only(part IDPart, ids []ID) (ID, error) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	switch len(ids) {
+	case 0:
+		return "", &Error{Op: "find", Name: string(part), Err: ErrNoHandoff}
+	case 1:
+		return ids[0], nil
+	}
+	text := "it fits"
+	for i, id := range ids {
+		if i == maxCandidates {
+			text += fmt.Sprintf(" and %d more", len(ids)-i)
+			break
+		}
+		text += " " + string(id)
+	}
+	return "", &Error{Op: "find", Name: string(part), Err: Because(ErrAmbiguous, text)}
+}
+
+const maxCandidates = 5

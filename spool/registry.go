@@ -1,0 +1,113 @@
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"xfer/internal/durable"
+)
+
+// The registry of what was sent from here: local/ids/XX/ID is a second name of
+// the handoff's own file, made before it is published. That the name is taken
+// answers "was here"; the file's header says what it was. Where the
+// filesystem has no hard links, a record stands in: one line that names the
+// temp file, then a copy of the header.
+
+// A registered is what the registry holds of an id.
+type registered struct {
+	Header
+	info fs.FileInfo // of the link, which is the handoff's own file
+	temp string      // of a record: the temp file, below the mailbox
+}
+
+const recordWord = "temp "
+
+// lookup reads the registry's entry of id; fs.ErrNotExist where there is none.
+// An empty entry counts as absent: a crash left it.
+func (s *Spool) lookup(id ID) (*registered, error) {
+	f, info, err := durable.OpenRegular(s.idFile(id), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() == 0 {
+		return nil, fs.ErrNotExist
+	}
+	r := &registered{info: info}
+	var source io.ReaderAt = f
+	first := make([]byte, 256)
+	n, err := f.ReadAt(first, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if rest, ok := bytes.CutPrefix(first[:n], []byte(recordWord)); ok {
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		r.info, r.temp = nil, string(line)
+		if file := string(line); filepath.Base(file) != file || !strings.HasPrefix(file, string(id)+".") {
+			return nil, Because(ErrMalformed, "the registry's record of it names no temp file")
+		}
+		source = io.NewSectionReader(f, int64(len(recordWord)+len(line)+1), info.Size())
+	}
+	h, _, err := readHeader(source)
+	if err != nil {
+		return nil, err
+	}
+	if h.ID != id {
+		return nil, Because(ErrMalformed, "the registry has another handoff under its id")
+	}
+	r.Header = *h
+	return r, nil
+}
+
+// register enters the handoff whose file is at temp. The error is fs.ErrExist
+// when the id is there already.
+func (s *Spool) register(h *Header, temp string) error {
+	shard := s.shardDir(h.ID)
+	err := s.retryMade(func() error { return durable.Link(temp, s.idFile(h.ID)) }, s.localDir(), s.idsDir(), shard)
+	if !errors.Is(err, durable.ErrNoLinks) {
+		return err
+	}
+	record := append([]byte(recordWord+filepath.Base(temp)+"\n"), h.encode()...)
+	put := func() error { return s.fs.Put(s.idFile(h.ID), record) }
+	if info, err := os.Lstat(s.idFile(h.ID)); err == nil && info.Size() == 0 {
+		if err := os.Remove(s.idFile(h.ID)); err != nil {
+			return err
+		}
+	}
+	return s.retryMade(put, s.localDir(), s.tempDir(), s.idsDir(), shard)
+}
+
+// unregister takes back what register entered.
+func (s *Spool) unregister(id ID) error { return os.Remove(s.idFile(id)) }
+
+// orphan is the temp file of a handoff that was registered and never
+// published; empty where there is none.
+func (m *Mailbox) orphan(r *registered) (string, error) {
+	if r.temp != "" {
+		path := filepath.Join(m.tmpDir(), r.temp)
+		_, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return path, err
+	}
+	names, err := readNames(m.tmpDir())
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, string(r.ID)+".") {
+			continue
+		}
+		path := filepath.Join(m.tmpDir(), name)
+		if info, err := os.Lstat(path); err == nil && os.SameFile(info, r.info) {
+			return path, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,177 @@
+package spool
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// An entry is the name of a handoff in a place.
+type entry struct {
+	id    ID
+	place Place
+	file  string // its name in the place: the id, in cur/ perhaps with an info suffix
+}
+
+func (m *Mailbox) path(e entry) string { return filepath.Join(m.placeDir(e.place), e.file) }
+
+// parseFile reads a file's name in a place. A mail reader marks what it has
+// seen in cur/ with an info suffix (":2,S"; ";" or "!" where the filesystem
+// takes no colon).
+func parseFile(p Place, file string) (ID, bool) {
+	if isID(file) {
+		return ID(file), true
+	}
+	if p == Cur && len(file) > idLen+2 && isID(file[:idLen]) && strings.IndexByte(":;!", file[idLen]) >= 0 && file[idLen+1] == '2' && file[idLen+2] == ',' {
+		return ID(file[:idLen]), true
+	}
+	return "", false
+}
+
+// A listing is what a scan of one place found: names only, unsorted.
+type listing struct {
+	entries []entry
+	strays  []string // names that are not a handoff's
+}
+
+// scan reads the names in place p. A place that is not there is empty.
+func (m *Mailbox) scan(p Place) (listing, error) {
+	var l listing
+	names, err := readNames(m.placeDir(p))
+	if err != nil {
+		return l, err
+	}
+	l.entries = make([]entry, 0, len(names))
+	doubled := false
+	for _, name := range names {
+		id, ok := parseFile(p, name)
+		switch {
+		case ok:
+			l.entries = append(l.entries, entry{id, p, name})
+			doubled = doubled || len(name) > idLen
+		case p == Bad && isAside(name):
+		default:
+			l.strays = append(l.strays, name)
+		}
+	}
+	if doubled {
+		l.dropDoubles()
+	}
+	return l, nil
+}
+
+// dropDoubles keeps of two names of one id in cur/ the exact one: the other
+// is a copy that a sync tool brought back.
+func (l *listing) dropDoubles() {
+	slices.SortFunc(l.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.file, b.file))
+	})
+	kept := l.entries[:0]
+	for _, e := range l.entries {
+		if len(kept) > 0 && kept[len(kept)-1].id == e.id {
+			l.strays = append(l.strays, e.file)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	l.entries = kept
+}
+
+// readNames is every name in dir; none where dir is not there. It follows no
+// link.
+func readNames(dir string) ([]string, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return f.Readdirnames(-1)
+}
+
+// at looks for id in place p, by its exact name first.
+func (m *Mailbox) at(p Place, id ID) (e entry, info fs.FileInfo, err error) {
+	e = entry{id, p, string(id)}
+	info, err = os.Lstat(m.path(e))
+	if p != Cur || !errors.Is(err, fs.ErrNotExist) {
+		return e, info, err
+	}
+	name, serr := m.suffixedName(id)
+	if serr != nil || name == "" {
+		return e, nil, cmp.Or(serr, err)
+	}
+	e.file = name
+	info, err = os.Lstat(m.path(e))
+	return e, info, err
+}
+
+// suffixedName is the name with an info suffix that id has in cur/, if any.
+func (m *Mailbox) suffixedName(id ID) (string, error) {
+	m.suffixed.mu.Lock()
+	defer m.suffixed.mu.Unlock()
+	info, err := os.Lstat(m.placeDir(Cur))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return "", err
+	}
+	// A directory that changed within the clock's grain may change again
+	// without showing it: it is not remembered.
+	if stamp := info.ModTime().UnixNano(); stamp != m.suffixed.stamp || time.Since(info.ModTime()) < time.Second {
+		names, err := readNames(m.placeDir(Cur))
+		if err != nil {
+			return "", err
+		}
+		m.suffixed.stamp, m.suffixed.names = stamp, nil
+		for _, name := range names {
+			if found, ok := parseFile(Cur, name); ok && len(name) > idLen {
+				if m.suffixed.names == nil {
+					m.suffixed.names = make(map[ID]string)
+				}
+				m.suffixed.names[found] = name
+			}
+		}
+	}
+	return m.suffixed.names[id], nil
+}
+
+// find is every place in which id stands, from left to right.
+func (m *Mailbox) find(id ID) ([]entry, error) {
+	var found []entry
+	for _, p := range Places {
+		e, _, err := m.at(p, id)
+		if err == nil {
+			found = append(found, e)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// lookAgain is how long an id that was found nowhere is waited for: a sync
+// tool that renames shows neither name for some milliseconds.
+const lookAgain = 100 * time.Millisecond
+
+// findTwice is find, and once more a little later where nothing was found.
+func (m *Mailbox) findTwice(id ID) ([]entry, error) {
+	found, err := m.find(id)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	time.Sleep(lookAgain)
+	return m.find(id)
+}
+
+// rightmost is the entry that counts where an id shows in several places.
+func rightmost(found []entry) entry { return found[len(found)-1] }

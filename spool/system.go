@@ -1,0 +1,40 @@
+package spool
+
+import (
+	"crypto/rand"
+	"io"
+	"os"
+	"time"
+)
+
+// A System is what the spool takes from the machine it runs on. Tests set the
+// fields; programs use NewSystem as it comes.
+type System struct {
+	Now  func() time.Time
+	Rand io.Reader                // of random bytes, for ids and the names of temp files
+	Host func() (Host, error)     // who this machine is; asked once a Spool
+	Sync func(f *os.File) error   // fsync of a file or a directory
+	Env  func(name string) string // the environment
+
+	ids minter
+}
+
+// NewSystem is the machine as it is.
+func NewSystem() *System {
+	sys := &System{
+		Now:  time.Now,
+		Rand: rand.Reader,
+		Sync: (*os.File).Sync,
+		Env:  os.Getenv,
+	}
+	sys.Host = func() (Host, error) { return hostOf(sys.Env) }
+	return sys
+}
+
+// WithoutSync is sys, but that it never waits for the disk.
+func (sys *System) WithoutSync() *System {
+	return &System{Now: sys.Now, Rand: sys.Rand, Host: sys.Host, Env: sys.Env, Sync: func(*os.File) error { return nil }}
+}
+
+// NewID mints an id. The error is that of the random source.
+func (sys *System) NewID() (ID, error) { return sys.ids.mint(sys) }
