@@ -1,0 +1,77 @@
+package tool
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"xfer/spool"
+)
+
+// Main runs p with what the operating system gave this process, and exits
+// with its status. At SIGINT or SIGTERM it ends Call.Ctx, waits until the verb
+// has returned, and dies of that signal; a second signal kills at once.
+func Main(p *Program) {
+	ctx, caught := watchSignals()
+	status := RunContext(ctx, p, &Process{
+		Args:   os.Args,
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		System: spool.NewSystem(),
+	})
+	if sig := syscall.Signal(caught.Load()); sig != 0 {
+		dieOf(sig)
+		status = signalled + int(sig)
+	}
+	os.Exit(status)
+}
+
+// signalled is what a shell adds to the number of the signal a process died of.
+const signalled = 128
+
+// interrupted is why a context ended.
+type interrupted struct{ signal syscall.Signal }
+
+func (i interrupted) Error() string { return i.signal.String() }
+
+// watchSignals returns a context that ends at the first signal, and where its
+// number is kept from then on.
+func watchSignals() (context.Context, *atomic.Int32) {
+	caught := new(atomic.Int32)
+	var watched []os.Signal
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		// A shell starts its background jobs with SIGINT ignored; Notify would
+		// undo that.
+		if !signal.Ignored(sig) {
+			watched = append(watched, sig)
+		}
+	}
+	if len(watched) == 0 {
+		return context.Background(), caught // Notify without signals would catch them all
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, watched...)
+	go func() {
+		sig := (<-ch).(syscall.Signal)
+		caught.Store(int32(sig))
+		signal.Reset(watched...)
+		cancel(interrupted{sig})
+	}()
+	return ctx, caught
+}
+
+// dieOf returns only where sig does not kill. The signal goes to this very
+// thread: one that is sent to the process can reach another thread after this
+// one has already exited with a plain status.
+func dieOf(sig syscall.Signal) {
+	signal.Reset(sig)
+	runtime.LockOSThread()
+	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
+}

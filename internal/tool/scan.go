@@ -1,0 +1,119 @@
+package tool
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A scanner walks a command line, flags and arguments in any order, up to
+// "--".
+type scanner struct {
+	flags map[string]cli.Flag
+	rest  []string // what is still to come; after the end, what followed "--"
+	ended bool     // "--" was there
+
+	flag  cli.Flag // nil at an argument
+	arg   string
+	typed string // the flag as it was typed, without its value
+	value string
+
+	err     error
+	unknown bool // err is about a flag that there is none of
+}
+
+// next steps to the next flag or argument. It returns false at "--", at the
+// end and at an error.
+func (s *scanner) next() bool {
+	s.flag, s.unknown = nil, false
+	if s.err != nil || s.ended || len(s.rest) == 0 {
+		return false
+	}
+	s.arg, s.rest = s.rest[0], s.rest[1:]
+	if s.arg == "--" {
+		s.ended = true
+		return false
+	}
+	if len(s.arg) < 2 || s.arg[0] != '-' {
+		return true
+	}
+	var inline bool
+	s.typed, s.value, inline = strings.Cut(s.arg, "=")
+	f := s.flags[strings.TrimPrefix(s.typed[1:], "-")]
+	switch {
+	case f == nil:
+		s.err, s.unknown = flagError(s.typed, "no such flag"), true
+		return false
+	case inline:
+	case !takesValue(f):
+		s.value = "true"
+	case len(s.rest) == 0:
+		s.err = flagError(s.typed, "needs a value")
+		return false
+	default:
+		s.value, s.rest = s.rest[0], s.rest[1:]
+	}
+	s.flag = f
+	return true
+}
+
+// flagIndex finds flags by each of their names; the first of a name counts.
+func flagIndex(lists ...[]cli.Flag) map[string]cli.Flag {
+	index := make(map[string]cli.Flag)
+	for _, list := range lists {
+		for _, f := range list {
+			for _, name := range f.Names() {
+				if index[name] == nil {
+					index[name] = f
+				}
+			}
+		}
+	}
+	return index
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return !ok || d.TakesValue()
+}
+
+// commonFlags are those of every verb that it reads itself.
+func commonFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "spool", Usage: "the spool is at `DIR`"},
+		&cli.StringSliceFlag{Name: "as", Usage: "be `NAME`"},
+		&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say nothing but errors"},
+	}
+}
+
+// askFlags are those of every verb that run something else instead of it.
+func askFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this and exit"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version and exit"},
+	}
+}
+
+// parsedFlags are the verb's own and the common ones, but for common ones that
+// the verb words in its own way.
+func parsedFlags(v *Verb) []cli.Flag {
+	flags := append([]cli.Flag(nil), v.Flags...)
+	for _, f := range commonFlags() {
+		if !named(v.Flags, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
+func named(flags []cli.Flag, name string) bool {
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if n == name {
+				return true
+			}
+		}
+	}
+	return false
+}
