@@ -1,0 +1,118 @@
+// Package command is the five programs as values: what each says of itself,
+// its flags, and a run function per verb. A program has a file of its own, and
+// a verb too where it grows.
+package command
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+// A caller is who calls, and in which spool.
+type caller struct {
+	*tool.Call
+	me spool.Name
+	s  *spool.Spool
+}
+
+// open opens the caller's spool, which must be there.
+func open(c *tool.Call) (*caller, error) { return openBy(c, spool.Open) }
+
+// openOrCreate opens the caller's spool, and makes it where nothing is there.
+func openOrCreate(c *tool.Call) (*caller, error) { return openBy(c, spool.OpenOrCreate) }
+
+func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error)) (*caller, error) {
+	me, _, err := c.Me()
+	if err != nil {
+		return nil, err
+	}
+	dir, _, err := c.SpoolDir()
+	if err != nil {
+		return nil, err
+	}
+	s, err := how(dir, c.Process.System)
+	if err != nil {
+		return nil, err
+	}
+	return &caller{c, me, s}, nil
+}
+
+// mailbox is the caller's own.
+func (c *caller) mailbox() (*spool.Mailbox, error) { return c.mailboxOf(c.me) }
+
+func (c *caller) mailboxOf(n spool.Name) (*spool.Mailbox, error) {
+	m, err := c.s.Mailbox(n)
+	if err != nil {
+		return nil, c.peerError("open mailbox", n, err)
+	}
+	return m, nil
+}
+
+// peerError names the peer, and where there is none of that name, one that is
+// near.
+func (c *caller) peerError(op string, n spool.Name, err error) error {
+	err = &spool.Error{Op: op, Name: string(n), Err: err}
+	if !errors.Is(err, spool.ErrNoPeer) {
+		return err
+	}
+	if n == c.me {
+		return tool.WithHint(err, "'xfer-inbox create' makes your own")
+	}
+	peers, perr := c.s.Peers()
+	if perr != nil {
+		return err
+	}
+	names := make([]string, len(peers))
+	for i, p := range peers {
+		names[i] = string(p)
+	}
+	if near := tool.Near(string(n), names); near != "" {
+		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"?")
+	}
+	return err
+}
+
+// resolve reads what was typed for an id as one in the mailbox.
+func resolve(m *spool.Mailbox, typed string) (spool.ID, error) {
+	part, err := spool.ParseIDPart(typed)
+	if err != nil {
+		return "", err
+	}
+	return m.Resolve(part)
+}
+
+// resolveAny reads what was typed for an id as one anywhere in the spool.
+func (c *caller) resolveAny(typed string) (spool.ID, error) {
+	part, err := spool.ParseIDPart(typed)
+	if err != nil {
+		return "", err
+	}
+	return c.s.ResolveAny(part)
+}
+
+// onID says of what was tried on which id.
+func onID(op string, id spool.ID, err error) error {
+	if e := (*spool.Error)(nil); err == nil || errors.As(err, &e) && e.Op == op {
+		return err
+	}
+	return &spool.Error{Op: op, Name: string(id), Err: err}
+}
+
+// notes tells what a reader passed over.
+func (c *caller) notes(lines []string) {
+	for _, line := range lines {
+		c.Err.Say("%s", line)
+	}
+}
+
+func split(values []string) []string {
+	var all []string
+	for _, v := range values {
+		all = append(all, strings.Split(v, ",")...)
+	}
+	return all
+}

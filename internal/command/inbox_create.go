@@ -1,0 +1,89 @@
+package command
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+func createVerb() *tool.Verb {
+	return &tool.Verb{
+		Name:     "create",
+		Synopsis: []string{"create [flags]"},
+		About:    "Makes your own mailbox, and the spool where there is none. That it is there already is no error. Never waits.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "describe", Usage: "what the peer does, for others; at most 500 characters"},
+		},
+		Examples: []string{
+			"xfer-inbox create",
+			"xfer-inbox --as reviewer create --describe 'reviews Go changes'",
+			"XFER_NAME=reviewer xfer-inbox create",
+		},
+		Statuses: []int{75},
+		Run:      create,
+	}
+}
+
+func create(c *tool.Call) error {
+	text, err := description(c)
+	if err != nil {
+		return err
+	}
+	x, err := openOrCreate(c)
+	if err != nil {
+		return err
+	}
+	_, made, err := x.s.Create(x.me, text)
+	if err != nil {
+		return &spool.Error{Op: "create", Name: string(x.me), Err: err}
+	}
+	if made {
+		x.Err.Say("created mailbox %q", x.me)
+	}
+	return nil
+}
+
+// description reads --describe.
+func description(c *tool.Call) (string, error) {
+	text := c.String("describe")
+	if n := utf8.RuneCountInString(text); n > spool.MaxDescription {
+		return "", tool.Usage("flag \"--describe\": it has " + strconv.Itoa(n) + " characters, at most " + strconv.Itoa(spool.MaxDescription))
+	}
+	if oneLine(text) != text {
+		return "", tool.Usage("flag \"--describe\": one line without control characters")
+	}
+	return text, nil
+}
+
+func initVerb() *tool.Verb {
+	return &tool.Verb{
+		Name:     "init",
+		Synopsis: []string{"init [flags]"},
+		About: "Makes a spool: where nothing is, in an empty directory, or in a new Syncthing folder. " +
+			"On a spool it completes what this host lacks. Never waits.",
+		Examples: []string{
+			"xfer-inbox init",
+			"xfer-inbox init --spool ~/Sync/spool",
+			"xfer-inbox init --spool /srv/spool && ls -l /srv/spool",
+		},
+		Statuses: []int{75},
+		Run:      initSpool,
+	}
+}
+
+func initSpool(c *tool.Call) error {
+	dir, _, err := c.SpoolDir()
+	if err != nil {
+		return err
+	}
+	s, err := spool.Init(dir, c.Process.System)
+	if err != nil {
+		return err
+	}
+	c.Err.Say("spool %q is ready", s.Dir())
+	return nil
+}

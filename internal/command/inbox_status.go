@@ -1,0 +1,295 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+func statusVerb() *tool.Verb {
+	return &tool.Verb{
+		Name:     "status",
+		Synopsis: []string{"status [flags] [ID…]"},
+		About: "Tells what can be known of handoffs, with the evidence; without ID, who and where you are, and how " +
+			"much is waiting. Lines of key and value. Never waits, never consumes.",
+		Max: -1,
+		Examples: []string{
+			"xfer-inbox status",
+			"xfer-inbox status 01kb9w6t3v8f5s7q2m4x0c1d9e",
+			"xfer-inbox status --json c1d9e | jq -r .outcome",
+		},
+		Statuses: []int{66, 67, 79},
+		Run:      status,
+	}
+}
+
+// A pair is a line of status.
+type pair struct {
+	key   string
+	value any
+}
+
+func (p *pair) Fields() []any { return []any{p.key, p.value} }
+
+func status(c *tool.Call) error {
+	if len(c.Arguments) == 0 {
+		return statusOfMe(c)
+	}
+	for _, typed := range c.Arguments {
+		if _, err := spool.ParseIDPart(typed); err != nil {
+			return err
+		}
+	}
+	x, err := open(c)
+	if err != nil {
+		return err
+	}
+	failures := c.Failures()
+	for _, typed := range c.Arguments {
+		failures.Add(x.statusOf(typed))
+	}
+	return failures.Err()
+}
+
+// A statusRecord is all that is known of one handoff.
+type statusRecord struct {
+	ID         spool.ID      `json:"id"`
+	State      spool.Place   `json:"state,omitempty"`
+	Outcome    spool.Outcome `json:"outcome"`
+	Detail     string        `json:"detail,omitempty"`
+	Kind       spool.Kind    `json:"kind,omitempty"`
+	From       spool.Name    `json:"from,omitempty"`
+	To         spool.Name    `json:"to,omitempty"`
+	Conclusion string        `json:"conclusion,omitempty"`
+	ConcludeID spool.ID      `json:"conclusion_id,omitempty"`
+	TakenBy    string        `json:"taken_by,omitempty"`
+	TakenAt    *time.Time    `json:"taken_at,omitempty"`
+	Released   bool          `json:"released,omitempty"`
+	Evidence   []evidence    `json:"evidence"`
+}
+
+// An evidence is one thing that was seen, and when it came about.
+type evidence struct {
+	What string     `json:"what"`
+	At   *time.Time `json:"at,omitempty"`
+}
+
+func (e evidence) String() string {
+	if e.At == nil {
+		return e.What
+	}
+	return e.At.Format(time.RFC3339) + " " + e.What
+}
+
+func (c *caller) statusOf(typed string) error {
+	id, err := c.resolveAny(typed)
+	if err != nil {
+		return err
+	}
+	l, err := c.s.Locate(id)
+	if err != nil {
+		return onID("find", id, err)
+	}
+	r := newStatusRecord(l)
+	if err := c.conclusionInto(r, l.Header); err != nil {
+		return onID("find", id, err)
+	}
+	if err := c.write(r, r.pairs()); err != nil {
+		return err
+	}
+	if r.Outcome == spool.Unknown {
+		return onID("find", id, spool.Because(spool.ErrUnknown, l.Err.Error()))
+	}
+	return nil
+}
+
+// write prints one record: an object, or its lines.
+func (c *caller) write(record any, lines []pair) error {
+	if c.Out.JSON() {
+		return c.Out.Write(object{record})
+	}
+	for i := range lines {
+		if err := c.Out.Write(&lines[i]); err != nil {
+			return err
+		}
+	}
+	return c.Out.Flush()
+}
+
+func newStatusRecord(l *spool.Located) *statusRecord {
+	r := &statusRecord{ID: l.ID, State: l.State(), Outcome: l.Report.Outcome, Detail: l.Report.Detail, Released: l.Released, Evidence: []evidence{}}
+	if h := l.Header; h != nil {
+		r.Kind, r.From, r.To = h.Kind, h.From, h.To
+		at := h.Date.UTC()
+		r.Evidence = append(r.Evidence, evidence{"sent by " + string(h.From) + " on " + string(h.FromHost) + ", it says", &at})
+	}
+	if l.Sent {
+		r.Evidence = append(r.Evidence, evidence{"the registry of this host has it", nil})
+	}
+	for _, g := range l.Seen {
+		at := g.At.UTC()
+		what := "in " + string(g.Peer) + "'s " + string(g.Place) + "/, changed here"
+		if g.Err != nil {
+			what += "; " + g.Err.Error()
+		}
+		if g.Reason != "" {
+			what += "; set aside: " + g.Reason
+		}
+		r.Evidence = append(r.Evidence, evidence{what, &at})
+	}
+	if l.Run != nil {
+		at := l.Run.TakenAt.UTC()
+		r.TakenBy, r.TakenAt = l.Run.TakenBy, &at
+	}
+	return r
+}
+
+// conclusionInto adds what a task's conclusion is, as far as it can be seen.
+func (c *caller) conclusionInto(r *statusRecord, h *spool.Header) error {
+	if h == nil || h.Kind != spool.Task {
+		return nil
+	}
+	first, err := c.s.ConclusionOf(h)
+	if err != nil {
+		return err
+	}
+	r.Conclusion = "open"
+	if first != nil {
+		at := first.Date.UTC()
+		r.Conclusion, r.ConcludeID = string(first.Ending), first.ID
+		r.Evidence = append(r.Evidence, evidence{"concluded " + string(first.Ending) + " by " + string(first.From) + " on " + string(first.FromHost) + ", it says", &at})
+	}
+	return nil
+}
+
+const noEvidence = "no evidence"
+
+func (r *statusRecord) pairs() []pair {
+	state, taken := string(r.State), noEvidence
+	if state == "" {
+		state = noEvidence
+	}
+	if r.TakenAt != nil {
+		taken = r.TakenAt.Format(time.RFC3339)
+		if r.TakenBy != "" {
+			taken = r.TakenBy + ", " + taken
+		}
+	}
+	lines := []pair{{"id", string(r.ID)}, {"state", state}, {"outcome", string(r.Outcome)}}
+	if r.Detail != "" {
+		lines = append(lines, pair{"reason", r.Detail})
+	}
+	if r.Conclusion != "" {
+		value := r.Conclusion
+		if r.ConcludeID != "" {
+			value += " " + string(r.ConcludeID)
+		}
+		lines = append(lines, pair{"conclusion", value})
+	}
+	lines = append(lines, pair{"taken_by", taken})
+	if r.Released {
+		lines = append(lines, pair{"released", "the next take offers it"})
+	}
+	for _, e := range r.Evidence {
+		lines = append(lines, pair{"evidence", e.String()})
+	}
+	return lines
+}
+
+// An object is a record that has no line of its own.
+type object struct{ any }
+
+func (o object) Fields() []any { return nil }
+
+// MarshalJSON is the record inside.
+func (o object) MarshalJSON() ([]byte, error) { return tool.JSON(o.any) }
+
+// A meRecord is who and where the caller is, and how much is waiting.
+type meRecord struct {
+	Name      spool.Name          `json:"name"`
+	NameFrom  string              `json:"name_from"`
+	Host      spool.Host          `json:"host"`
+	HostFrom  string              `json:"host_from"`
+	Spool     string              `json:"spool"`
+	SpoolFrom string              `json:"spool_from"`
+	Home      spool.Host          `json:"home,omitempty"`
+	Counts    map[spool.Place]int `json:"counts"`
+	Oldest    spool.ID            `json:"oldest,omitempty"`
+	OldestAt  *time.Time          `json:"oldest_at,omitempty"`
+	Open      []spool.ID          `json:"open_tasks"`
+}
+
+func statusOfMe(c *tool.Call) error {
+	x, err := open(c)
+	if err != nil {
+		return err
+	}
+	r := &meRecord{Name: x.me, Host: x.s.Host(), HostFrom: "machine id", Spool: x.s.Dir()}
+	if _, r.NameFrom, err = c.Me(); err != nil {
+		return err
+	}
+	if _, r.SpoolFrom, err = c.SpoolDir(); err != nil {
+		return err
+	}
+	if c.Process.System.Env("XFER_HOST") != "" {
+		r.HostFrom = "$XFER_HOST"
+	}
+	m, err := x.mailbox()
+	if err != nil {
+		return err
+	}
+	if r.Home, err = m.Home(); err != nil {
+		return err
+	}
+	if r.Counts, err = m.Counts(); err != nil {
+		return err
+	}
+	if err := r.oldest(x, m); err != nil {
+		return err
+	}
+	if r.Open, err = x.s.OpenTasks(c.Ctx, x.me); err != nil {
+		return err
+	}
+	return x.write(r, r.pairs())
+}
+
+func (r *meRecord) oldest(x *caller, m *spool.Mailbox) error {
+	page, err := m.List(x.Ctx, []spool.Place{spool.New, spool.Cur, spool.Work}, spool.Filter{}, "", 1)
+	if err != nil {
+		return err
+	}
+	if len(page.Handoffs) > 0 {
+		at := page.Handoffs[0].Date.UTC()
+		r.Oldest, r.OldestAt = page.Handoffs[0].ID, &at
+	}
+	x.notes(page.Notes)
+	return nil
+}
+
+func (r *meRecord) pairs() []pair {
+	lines := []pair{
+		{"name", fmt.Sprintf("%s (%s)", r.Name, r.NameFrom)},
+		{"host", fmt.Sprintf("%s (%s)", r.Host, r.HostFrom)},
+		{"spool", fmt.Sprintf("%s (%s)", r.Spool, r.SpoolFrom)},
+	}
+	if r.Home == "" {
+		lines = append(lines, pair{"home", "nobody has claimed the mailbox"})
+	} else {
+		lines = append(lines, pair{"home", string(r.Home)})
+	}
+	for _, p := range spool.Places {
+		lines = append(lines, pair{string(p), strconv.Itoa(r.Counts[p])})
+	}
+	oldest := "none"
+	if r.Oldest != "" {
+		oldest = string(r.Oldest) + " sent " + r.OldestAt.Format(time.RFC3339)
+	}
+	lines = append(lines, pair{"oldest", oldest}, pair{"open_tasks", strconv.Itoa(len(r.Open))})
+	for _, id := range r.Open {
+		lines = append(lines, pair{"open", string(id)})
+	}
+	return lines
+}

@@ -1,0 +1,224 @@
+package command
+
+import (
+	"errors"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+func takeVerb() *tool.Verb {
+	return &tool.Verb{
+		Name:     "take",
+		Synopsis: []string{"take [flags] [ID]"},
+		About: "Takes the oldest handoff that fits, or ID: its body goes to standard output, then it is consumed. " +
+			"A task then owes its conclusion. Waits only with --wait; nothing there: 1.",
+		Flags: append(filterFlags(),
+			waitFlag("until there is one, at most DURATION"),
+			&cli.BoolFlag{Name: "all", Usage: "all that is there; with --json or --dir"},
+			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in DIR"},
+			quoteFlag(),
+			&cli.StringFlag{Name: "by", Usage: "who takes it; default $XFER_WORKER"},
+			takeoverFlag(),
+		),
+		Max: 1,
+		Examples: []string{
+			"xfer-inbox take > job.md",
+			"xfer-inbox take --wait 1h --kind task --label urgent",
+			"xfer-inbox take --all --json | jq -r .subject",
+		},
+		Statuses: []int{1, 65, 66, 67, 73, 75, 79},
+		Run:      take,
+	}
+}
+
+// A taking is one run of take.
+type taking struct {
+	*caller
+	m      *spool.Mailbox
+	filter spool.Filter
+	limit  int // 0: all
+	dir    string
+	by     string
+}
+
+func take(c *tool.Call) error {
+	t, err := newTaking(c)
+	if err != nil {
+		return err
+	}
+	if t.caller, err = open(c); err != nil {
+		return err
+	}
+	if t.m, err = t.mailbox(); err != nil {
+		return err
+	}
+	if err := t.m.MayWork(c.Ctx, c.Bool("takeover")); err != nil {
+		return err
+	}
+	if len(c.Arguments) > 0 {
+		return t.one(c.Arguments[0])
+	}
+	taken, err := t.until(t.m, t.look)
+	if err != nil {
+		return err
+	}
+	if !taken {
+		return tool.Exit(1)
+	}
+	return nil
+}
+
+func newTaking(c *tool.Call) (*taking, error) {
+	t := &taking{dir: c.String("dir"), by: c.String("by")}
+	var err error
+	if t.filter, t.limit, err = filter(c); err != nil {
+		return nil, err
+	}
+	if t.by == "" {
+		t.by = c.Process.System.Env("XFER_WORKER")
+	}
+	if t.by, err = spool.ParseValue("by", t.by); err != nil {
+		return nil, err
+	}
+	if len(c.Arguments) > 0 && (t.limit > 0 || c.Bool("all") || c.IsSet("wait")) {
+		return nil, tool.Usage("an ID is taken by itself, without \"--all\", \"--limit\" or \"--wait\"")
+	}
+	if c.IsSet("dir") && (t.dir == "" || c.Bool("quote")) {
+		return nil, tool.Usage("flag \"--dir\": it takes a directory, and bodies as they are")
+	}
+	switch several := c.Bool("all") || t.limit > 1; {
+	case several && !c.Out.JSON() && t.dir == "":
+		return nil, tool.WithHint(tool.Usage("several bodies in a row could not be told apart"), "give --json, or --dir DIR")
+	case c.Out.JSON() && c.Bool("quote"):
+		return nil, tool.Usage("flag \"--json\": without \"--quote\"")
+	case c.Bool("all"):
+	case t.limit == 0:
+		t.limit = 1
+	}
+	return t, nil
+}
+
+// look takes what is due: one scan, worked off.
+func (t *taking) look() (found, busy bool, err error) {
+	// Whose mailbox it is may have changed while this was waiting.
+	if err := t.m.MayWork(t.Ctx, false); err != nil {
+		return false, false, err
+	}
+	q, err := t.m.Queue(t.filter)
+	if err != nil {
+		return false, false, onMailbox(t.m, err)
+	}
+	for n := 0; t.limit == 0 || n < t.limit; n++ {
+		c, err := q.Next(t.Ctx)
+		t.notes(q.Notes())
+		if errors.Is(err, io.EOF) {
+			return found, q.Busy() > 0, nil
+		}
+		if err != nil {
+			return found, false, err
+		}
+		if err := t.handOut(c); err != nil {
+			return found, false, err
+		}
+		found = true
+	}
+	return found, false, nil
+}
+
+func onMailbox(m *spool.Mailbox, err error) error {
+	return &spool.Error{Op: "open mailbox", Name: string(m.Name()), Err: err}
+}
+
+func (t *taking) one(typed string) error {
+	id, err := resolve(t.m, typed)
+	if err != nil {
+		return err
+	}
+	c, err := t.m.ClaimID(t.Ctx, id)
+	if err != nil {
+		return onID("take", id, err)
+	}
+	if !t.filter.Match(&c.Header) {
+		c.Release()
+		return onID("take", id, spool.Because(spool.ErrNoHandoff, "it is there, and does not fit the flags"))
+	}
+	return t.handOut(c)
+}
+
+// handOut writes the body out whole and only then commits: a reader that goes
+// away leaves the handoff as it was.
+func (t *taking) handOut(c *spool.Claim) error {
+	defer c.Release()
+	if err := t.write(c); err != nil {
+		return onID("take", c.ID, err)
+	}
+	if err := c.Taken(t.by); err != nil {
+		return onID("take", c.ID, spool.Because(err, err.Error()+"; it was handed out, and may be offered again"))
+	}
+	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + quoted(c.Subject)
+	if c.Kind == spool.Task {
+		what += "; to end it: xfer-inbox conclude " + string(c.ID) + " done < FILE"
+	}
+	t.Err.Say("took %s", what)
+	return nil
+}
+
+func (t *taking) write(c *spool.Claim) error {
+	now := t.Process.System.Now().UTC()
+	state := spool.Finished
+	if c.Kind == spool.Task {
+		state = spool.Work
+	}
+	record := newHandoffRecord(&c.Header, state, t.m.Path(state, c.ID), &spool.Run{TakenBy: t.by, TakenAt: now})
+	switch {
+	case t.dir != "":
+		path, err := c.Export(t.dir)
+		if err != nil {
+			return err
+		}
+		record.Path = path
+		if err := t.Out.Write(&exportRecord{record}); err != nil {
+			return err
+		}
+		return t.Out.Flush()
+	case t.Out.JSON():
+		return t.writeObject(record, c.File, c.IsUTF8())
+	case t.Bool("quote"):
+		return t.writeQuoted(c.File)
+	}
+	return t.writeBody(c.Body())
+}
+
+// An exportRecord is a handoff whose body lies in a file now: its text is that
+// file's path behind the columns of a list.
+type exportRecord struct{ *handoffRecord }
+
+func (r *exportRecord) Fields() []any { return append(r.handoffRecord.Fields(), r.Path) }
+
+// handOutConclusion hands out an awaited conclusion, and exits as it says.
+func (c *caller) handOutConclusion(a *spool.Awaited) error {
+	defer a.Close()
+	var err error
+	if c.Out.JSON() {
+		err = c.writeObject(newHandoffRecord(&a.Header, spool.Finished, "", nil), a.File, a.IsUTF8())
+	} else {
+		err = c.writeBody(a.Body())
+	}
+	if err != nil {
+		return onID("await", a.InReplyTo, err)
+	}
+	if err := a.Finish(); err != nil {
+		return onID("await", a.InReplyTo, spool.Because(err, err.Error()+"; its conclusion was handed out, and may be offered again"))
+	}
+	switch a.Ending {
+	case spool.Blocked:
+		return tool.Exit(80)
+	case spool.NeedsInput:
+		return tool.Exit(81)
+	}
+	return nil
+}

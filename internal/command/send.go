@@ -1,0 +1,426 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+// Send is xfer-send.
+func Send() *tool.Program {
+	return &tool.Program{
+		Name:  "xfer-send",
+		About: "Deliver a document to peers, durably.",
+		Verbs: []*tool.Verb{{
+			Synopsis: []string{"-k KIND [flags] PEER… [-f FILE | < FILE]"},
+			About: "Delivers a document to each PEER and prints its id, one line a PEER, - where nothing was written. " +
+				"Once an id is printed the handoff is durable. Waits for nothing but the body, unless --await is given.",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "task (a conclusion comes back) or notification"},
+				&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "default: the body's first heading or line"},
+				fileFlag(),
+				&cli.StringFlag{Name: "in-reply-to", Usage: "it answers the handoff ID"},
+				&cli.StringSliceFlag{Name: "label", Usage: "a word to filter by; may be repeated"},
+				&cli.StringFlag{Name: "id", Usage: "send under this very ID: a retry is a replay"},
+				&cli.DurationFlag{Name: "await", Usage: "wait for a task's conclusion, print its body"},
+				&cli.StringFlag{Name: "type", Usage: "MIME type of the body"},
+				&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk: a power cut may lose it"},
+				&cli.BoolFlag{Name: "force", Usage: "past the limit of a conversation's length"},
+			},
+			Min: 1, Max: -1,
+			Examples: []string{
+				"git diff | xfer-send -k task -s \"Review this\" reviewer",
+				"xfer-send -k notification alice bob -f report.md",
+				"xfer-send -k task --await 1h worker < job.md > result.md",
+			},
+			Statuses: []int{1, 65, 66, 67, 73, 75, 79, 80, 81},
+			Run:      send,
+		}},
+	}
+}
+
+// A sending is one run of xfer-send.
+type sending struct {
+	*caller
+	draft spool.Draft
+	to    []spool.Name
+	body  io.ReadCloser
+	all   []*parcel
+}
+
+// A parcel is one peer's part of a sending.
+type parcel struct {
+	to     spool.Name
+	w      *spool.Delivery // nil where the peer cannot be sent to
+	report spool.Report
+	err    error
+	stop   func() // ends the wait for its conclusion
+}
+
+func send(c *tool.Call) error {
+	s, err := newSending(c)
+	if err != nil {
+		return err
+	}
+	if s.body, err = c.Body(); err != nil {
+		return err
+	}
+	defer s.body.Close()
+	if err := s.openSpool(); err != nil {
+		return err
+	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.copyBody(); err != nil {
+		return err
+	}
+	if err := s.returnAddress(); err != nil {
+		return err
+	}
+	failures := c.Failures()
+	for _, p := range s.all {
+		failures.Add(s.commit(p))
+	}
+	if c.IsSet("await") {
+		return s.awaitAll(failures)
+	}
+	return failures.Err()
+}
+
+// newSending reads the flags: nothing is touched before all of them are right.
+func newSending(c *tool.Call) (*sending, error) {
+	s := &sending{caller: &caller{Call: c}}
+	kind, err := c.WordFlag("kind", string(spool.Task), string(spool.Notification))
+	if err != nil {
+		return nil, err
+	}
+	if kind == "" {
+		return nil, tool.WithHint(tool.Usage("flag \"--kind\": needed"), "-k task asks for a conclusion, -k notification for nothing")
+	}
+	s.draft.Kind = spool.Kind(kind)
+	for i, arg := range c.Arguments {
+		n, err := peerName(arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, before := range s.to[:i] {
+			if before == n {
+				return nil, tool.Usage("peer " + strconv.Quote(arg) + ": named twice")
+			}
+		}
+		s.to = append(s.to, n)
+	}
+	if s.draft.Labels, err = labels(c); err != nil {
+		return nil, err
+	}
+	for flag, value := range map[string]*string{"subject": &s.draft.Subject, "type": &s.draft.Type} {
+		if *value, err = spool.ParseValue(flag, c.String(flag)); err != nil {
+			return nil, err
+		}
+	}
+	if c.IsSet("id") {
+		if s.draft.ID, err = spool.ParseID(c.String("id")); err != nil {
+			return nil, err
+		}
+		if len(s.to) > 1 {
+			return nil, tool.Usage("flag \"--id\": one PEER only, since an id is one handoff's")
+		}
+	}
+	if c.IsSet("await") {
+		switch {
+		case s.draft.Kind != spool.Task:
+			return nil, tool.Usage("flag \"--await\": only a task is concluded")
+		case len(s.to) > 1 && !c.Out.JSON():
+			return nil, tool.Usage("flag \"--await\": with several PEERs it needs \"--json\"")
+		}
+	}
+	return s, nil
+}
+
+// peerName reads a PEER. People write NAME@HOST, and there are no hosts.
+func peerName(arg string) (spool.Name, error) {
+	n, err := spool.ParseName(arg)
+	if name, _, found := strings.Cut(arg, "@"); err != nil && found {
+		if _, nerr := spool.ParseName(name); nerr == nil {
+			return "", tool.WithHint(err, "a peer is a name without a host: "+name)
+		}
+	}
+	return n, err
+}
+
+// openSpool opens the spool. One that is not there has no peers, and is not
+// made to say so.
+func (s *sending) openSpool() error {
+	if s.Bool("no-sync") {
+		s.Process.System = s.Process.System.WithoutSync()
+	}
+	c, err := open(s.Call)
+	if err != nil {
+		if dir, _, derr := s.SpoolDir(); derr == nil && errors.Is(err, spool.ErrNoSpool) {
+			if _, serr := os.Lstat(dir); errors.Is(serr, os.ErrNotExist) {
+				return tool.WithHint(&spool.Error{Op: "send to", Name: string(s.to[0]), Err: spool.ErrNoPeer},
+					"there is no spool at "+dir+" yet: 'xfer-inbox --as "+string(s.to[0])+" create' makes it, with that mailbox")
+			}
+		}
+		return err
+	}
+	s.caller = c
+	s.draft.From = c.me
+	return s.answerTo()
+}
+
+// maxConversation is how many ancestors a handoff may have: two programs that
+// answer one another for ever stop here.
+const maxConversation = 32
+
+// answerTo finds what the handoff answers.
+func (s *sending) answerTo() error {
+	if !s.IsSet("in-reply-to") {
+		return nil
+	}
+	id, err := s.resolveAny(s.String("in-reply-to"))
+	if err != nil {
+		return err
+	}
+	f, _, err := s.s.OpenAny(id)
+	if err != nil {
+		return onID("answer", id, err)
+	}
+	defer f.Close()
+	s.draft.InReplyTo, s.draft.References = id, f.Chain()
+	if n := len(s.draft.References); n > maxConversation && !s.Bool("force") {
+		return tool.WithHint(onID("answer", id, spool.Because(spool.ErrRefused, fmt.Sprintf("its conversation is %d handoffs long, and the limit is %d", n, maxConversation))),
+			"is a program answering itself? --force sends it all the same")
+	}
+	return nil
+}
+
+// begin opens a delivery to each peer that can be sent to, with the subject
+// and type that the body gives where the flags give none.
+func (s *sending) begin() error {
+	if dir, err := os.Getwd(); err == nil {
+		s.draft.Cwd, _ = spool.ParseValue("cwd", dir)
+	}
+	r := bufio.NewReaderSize(s.body, subjectSource)
+	s.body = &peeked{r, s.body}
+	if s.draft.Subject == "" || s.draft.Type == "" {
+		beginning, err := r.Peek(subjectSource)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if s.draft.Type == "" {
+			s.draft.Type = typeOf(beginning)
+		}
+		if s.draft.Subject == "" {
+			s.draft.Subject = subjectOf(beginning)
+		}
+		if s.draft.Subject == "" {
+			return tool.WithHint(tool.Usage("the body has no text to take a subject from"), "give -s TEXT")
+		}
+	}
+	for _, n := range s.to {
+		p := &parcel{to: n, report: spool.Report{To: n, Outcome: spool.NotDelivered}}
+		d := s.draft
+		d.To = n
+		p.w, p.err = s.s.NewDelivery(d)
+		s.all = append(s.all, p)
+	}
+	return nil
+}
+
+type peeked struct {
+	*bufio.Reader
+	io.Closer
+}
+
+// end gives up what was not committed, and every wait.
+func (s *sending) end() {
+	for _, p := range s.all {
+		if p.w != nil {
+			p.w.Abort()
+		}
+		if p.stop != nil {
+			p.stop()
+		}
+	}
+}
+
+// copyBody reads the body once and writes it to all. What is wrong with the
+// body itself is an error for all; what is wrong with one peer's file is that
+// peer's.
+func (s *sending) copyBody() error {
+	buf := make([]byte, subjectSource)
+	for s.writable() {
+		n, err := s.body.Read(buf)
+		for _, p := range s.all {
+			if p.err != nil {
+				continue
+			}
+			_, p.err = p.w.Write(buf[:n])
+			if errors.Is(p.err, spool.ErrTooLarge) {
+				return s.tooLarge(p.err)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sending) writable() bool {
+	for _, p := range s.all {
+		if p.err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// tooLarge names the body's whole size where it can be known.
+func (s *sending) tooLarge(err error) error {
+	if f := s.String("file"); f != "" && f != "-" {
+		if info, serr := os.Stat(f); serr == nil && info.Mode().IsRegular() {
+			limit, lerr := s.Process.System.MaxBytes()
+			if lerr == nil {
+				err = spool.Because(spool.ErrTooLarge, fmt.Sprintf("the body has %d bytes, and the limit is %d", info.Size(), limit))
+			}
+		}
+	}
+	return tool.WithHint(&spool.Error{Op: "send", Err: spool.Because(err, err.Error()+"; nothing was sent")}, "$XFER_MAX_BYTES sets the limit")
+}
+
+// returnAddress makes the mailbox that a task's conclusion comes back to.
+func (s *sending) returnAddress() error {
+	if s.draft.Kind != spool.Task || !s.writable() {
+		return nil
+	}
+	if _, err := s.s.MakeMailbox(s.me); err != nil {
+		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: err}
+	}
+	return nil
+}
+
+// commit delivers one parcel, prints its line, and says what became of it.
+func (s *sending) commit(p *parcel) error {
+	if p.err == nil && s.IsSet("await") {
+		p.stop, p.err = s.s.Awaiting(s.Ctx, p.w.ID())
+	}
+	if p.err == nil {
+		p.report, p.err = p.w.Commit(s.Ctx)
+	}
+	r := newOutcomeRecord(p.report, p.err)
+	if !s.IsSet("await") || s.Out.JSON() {
+		if err := s.Out.Write(r); err != nil {
+			return err
+		}
+	}
+	if err := s.Out.Flush(); err != nil {
+		return err
+	}
+	if p.err != nil {
+		return s.sendError(p)
+	}
+	s.tell(p)
+	if p.report.Outcome == spool.Refused {
+		return s.sendError(p)
+	}
+	return nil
+}
+
+func (s *sending) tell(p *parcel) {
+	line := fmt.Sprintf("%s to %s: %s, %s", p.report.ID, p.to, p.report.Outcome, quoted(s.draft.Subject))
+	if p.report.Replayed {
+		line = fmt.Sprintf("%s to %s: %s, sent before", p.report.ID, p.to, p.report.Outcome)
+	}
+	if s.IsSet("await") {
+		s.Err.Always("%s", line)
+		return
+	}
+	s.Err.Say("%s", line)
+}
+
+// sendError says what is now true of a parcel that did not go as asked.
+func (s *sending) sendError(p *parcel) error {
+	err := p.err
+	switch {
+	case err == nil:
+		err = spool.Because(spool.ErrRefused, "it was refused: "+p.report.Detail)
+	case errors.Is(err, spool.ErrUnknown):
+		return tool.WithHint(&spool.Error{Op: "send to", Name: string(p.to), Err: spool.Because(err, string(p.report.ID)+": "+err.Error())},
+			"'xfer-inbox status "+string(p.report.ID)+"' tells when it can be told")
+	case errors.Is(err, spool.ErrConflict), errors.Is(err, spool.ErrNoPeer):
+	default:
+		err = spool.Because(err, err.Error()+"; nothing was sent")
+	}
+	return s.peerError("send to", p.to, err)
+}
+
+// awaitAll waits for the conclusion of each task that was sent.
+func (s *sending) awaitAll(failures *tool.Failures) error {
+	ctx, cancel := context.WithTimeoutCause(s.Ctx, s.Duration("await"), errTimeUp)
+	defer cancel()
+	m, err := s.mailbox()
+	if err != nil {
+		return err
+	}
+	var open []*parcel
+	for _, p := range s.all {
+		if p.err == nil && p.report.Outcome != spool.Refused {
+			open = append(open, p)
+		}
+	}
+	if len(open) == 1 {
+		failures.Add(s.await(ctx, m, open[0]))
+		return failures.Err()
+	}
+	ended := make(chan error)
+	for _, p := range open {
+		go func() { ended <- s.await(ctx, m, p) }()
+	}
+	for range open {
+		failures.Add(<-ended)
+	}
+	return failures.Err()
+}
+
+var errTimeUp = errors.New("time is up")
+
+// await waits for one conclusion and hands it out.
+func (s *sending) await(ctx context.Context, m *spool.Mailbox, p *parcel) error {
+	a, err := m.AwaitConclusion(ctx, p.report.ID, p.to)
+	if errors.Is(err, errTimeUp) {
+		s.Err.Always("%s is still open after %s", p.report.ID, shortDuration(s.Duration("await")))
+		return tool.Exit(1)
+	}
+	if err != nil {
+		return onID("await", p.report.ID, err)
+	}
+	return s.handOutConclusion(a)
+}
+
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	text = strings.TrimSuffix(text, "0s")
+	text = strings.TrimSuffix(text, "0m")
+	if text == "" || !strings.ContainsAny(text[len(text)-1:], "hms") {
+		return d.String()
+	}
+	return text
+}

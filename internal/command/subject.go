@@ -1,0 +1,77 @@
+package command
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"xfer/internal/tool"
+)
+
+// subjectSource is how much of a body is looked at for a subject.
+const subjectSource = 64 << 10
+
+const maxSubject = 120 // characters, of a subject made from a body
+
+// subjectOf is the first heading in the beginning of a body, else its first
+// line; empty where it has none.
+func subjectOf(beginning []byte) string {
+	first, fenced := "", false
+	for line := range strings.Lines(string(beginning)) {
+		line = oneLine(line)
+		switch {
+		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+			fenced = !fenced
+		case !fenced && heading(line) != "":
+			return cut(heading(line))
+		}
+		if first == "" && !strings.HasPrefix(line, "```") && line != "---" {
+			first = line
+		}
+	}
+	return cut(first)
+}
+
+// heading is the text of an ATX heading (CommonMark 0.31, section 4.2).
+func heading(line string) string {
+	text := strings.TrimLeft(line, "#")
+	if level := len(line) - len(text); level < 1 || level > 6 || !strings.HasPrefix(text, " ") {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimRight(text, "#"))
+}
+
+// oneLine is a line as a header can hold it.
+func oneLine(line string) string {
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	line = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, line)
+	return strings.TrimSpace(line)
+}
+
+func cut(s string) string {
+	if utf8.RuneCountInString(s) <= maxSubject {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:maxSubject-1])) + "…"
+}
+
+// typeOf is the MIME type of a body that begins like this, where the sender
+// says none.
+func typeOf(beginning []byte) string {
+	for len(beginning) > 0 { // the last character may have been cut
+		r, size := utf8.DecodeRune(beginning)
+		if r == 0 || r == utf8.RuneError && size == 1 && utf8.FullRune(beginning) {
+			return "application/octet-stream"
+		}
+		beginning = beginning[size:]
+	}
+	return "text/markdown; charset=utf-8"
+}
+
+// quoted is s as messages show a word of the user's or a peer's.
+func quoted(s string) string { return "\"" + tool.Clean(s) + "\"" }
