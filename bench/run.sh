@@ -1,0 +1,130 @@
+#!/bin/sh
+# run.sh [--json] [ROW…]: times the programs beside their yardsticks, in turn,
+# on spools in a temporary directory that is removed at the end. Each figure is
+# a whole process; each ratio is to the first line of its row, within one run.
+#
+#   send        a durable send, and the file-system calls of one in C
+#   queue       a send with 10 queued, and one with many
+#   list        the names of many in order, and the first page of them
+#   take        the file-system calls of a take in C, and a take
+#   neighbours  those of a send in C, and other tools that put a document away
+#
+# ROUNDS (150) and MANY (100000) say how much; TMPDIR where. A filesystem in
+# memory has no durable send: take one that is on a disk.
+set -eu
+cd "$(dirname "$0")/.."
+: "${GO:=go}" "${ROUNDS:=150}" "${MANY:=100000}"
+
+json=
+[ "${1:-}" != --json ] || { json=-json; shift; }
+[ $# -gt 0 ] || set -- send queue list take neighbours
+for row; do
+	case $row in
+	send | queue | list | take | neighbours) ;;
+	*)
+		echo "run.sh: no row \"$row\"" >&2
+		exit 64
+		;;
+	esac
+done
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xfer-bench.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+make -s build >&2
+send=$PWD/bin/xfer-send inbox=$PWD/bin/xfer-inbox
+mkdir "$dir/bin"
+"$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list
+for yardstick in floor floor_take; do
+	gcc -O2 -o "$dir/bin/$yardstick" "bench/$yardstick.c"
+done
+
+# What the user has set is no part of what is measured.
+unset XFER_SPOOL XFER_NAME XFER_HOST XFER_MAX_BYTES XFER_WORKER
+body=$dir/body
+{
+	printf '# A yardstick\n\n'
+	for line in 1 2 3 4 5 6 7 8; do
+		echo "line $line of a document of the usual length, about a kilobyte when all is said and done,"
+	done
+} >"$body"
+
+title() { [ -n "$json" ] || printf '\n%s\n' "$*"; }
+pairs() { "$dir/bin/pairs" -row "$row" $json "$@"; }
+spool() { # spool NAME QUEUED: one with a mailbox, "bob", that has so many queued
+	"$inbox" --spool "$dir/$1" --as bob -q create >/dev/null
+	"$dir/bin/fill" "$dir/$1" bob "$2" <"$body"
+}
+many() { # made once, and settled before anything is timed
+	[ -d "$dir/many" ] || { spool many "$MANY"; sync; }
+}
+
+run_send() {
+	spool floor 10; spool send 10
+	title "send, against the file-system calls of one in C"
+	pairs -n "$ROUNDS" -stdin "$body" -name "floor,xfer-send" -- "$dir/bin/floor" "$dir/floor" bob -- \
+		"$send" --spool "$dir/send" --as bench -q -k notification bob
+}
+
+run_queue() {
+	spool few 10; many
+	title "send, with 10 queued and with $MANY"
+	pairs -n "$ROUNDS" -stdin "$body" -name "10 queued,$MANY queued" -- \
+		"$send" --spool "$dir/few" --as bench -q -k notification bob -- \
+		"$send" --spool "$dir/many" --as bench -q -k notification bob
+}
+
+run_list() {
+	many
+	title "the first page of $MANY, against a sorted readdir"
+	# Each round is some twenty times as long as one of the others.
+	pairs -n $((ROUNDS / 5)) -warm 2 -name "readdir,xfer-inbox list" -- "$dir/bin/list" "$dir/many/peers/bob/new" -- \
+		"$inbox" --spool "$dir/many" --as bob list
+}
+
+run_take() {
+	spool taken-floor $((ROUNDS + 20)); spool taken $((ROUNDS + 20))
+	title "take, against the file-system calls of one in C"
+	pairs -n "$ROUNDS" -name "floor of take,xfer-inbox take" -- "$dir/bin/floor_take" "$dir/taken-floor" bob -- \
+		"$inbox" --spool "$dir/taken" --as bob -q take
+}
+
+# A neighbour does less than a send where its line says so: the ratio is the
+# price of the difference.
+run_neighbours() {
+	spool beside 10
+	names=floor
+	set -- -- "$dir/bin/floor" "$dir/beside" bob
+	if command -v mdeliver >/dev/null; then
+		mkdir -p "$dir/maildir/cur" "$dir/maildir/new" "$dir/maildir/tmp"
+		names="$names,mdeliver (no directory sync)"
+		set -- "$@" -- mdeliver "$dir/maildir"
+	fi
+	if command -v safecat >/dev/null; then
+		mkdir -p "$dir/safecat/tmp" "$dir/safecat/new"
+		names="$names,safecat (no directory sync)"
+		set -- "$@" -- safecat "$dir/safecat/tmp" "$dir/safecat/new"
+	fi
+	if command -v nq >/dev/null; then
+		export NQDIR="$dir/nq"
+		mkdir -p "$NQDIR"
+		names="$names,nq (no sync)"
+		set -- "$@" -- nq -q true
+	fi
+	if command -v sqlite3 >/dev/null; then
+		sqlite3 "$dir/queue.db" 'CREATE TABLE handoff (id TEXT PRIMARY KEY, sender TEXT, body BLOB)'
+		names="$names,sqlite3 (journal; FULL)"
+		set -- "$@" -- sqlite3 "$dir/queue.db" "PRAGMA synchronous = FULL;
+			INSERT INTO handoff VALUES (lower(hex(randomblob(13))), 'bench', readfile('$body'))"
+	fi
+	spool neighbour 10
+	names="$names,xfer-send"
+	set -- "$@" -- "$send" --spool "$dir/neighbour" --as bench -q -k notification bob
+	title "neighbours, against the file-system calls of a send in C"
+	pairs -n "$ROUNDS" -stdin "$body" -name "$names" "$@"
+}
+
+title "$ROUNDS rounds on $(stat -f -c %T "$dir"), $(getconf _NPROCESSORS_ONLN) processors: median (10th–90th percentile)"
+for row; do "run_$row"; done
