@@ -80,7 +80,7 @@ func (m *Mailbox) setAside(e entry, f *os.File, w why, reason string) (to string
 		return durable.Publish(m.path(e), path)
 	})
 	if errors.Is(err, fs.ErrExist) {
-		err = os.Remove(m.path(e))
+		err = durable.Remove(m.path(e))
 	}
 	if err != nil {
 		return "", err

@@ -45,7 +45,7 @@ func (s *Spool) sweepWaiter(task ID) {
 	}
 	defer func() { _ = f.Close() }()
 	if ok, err := durable.TryLock(f); ok && err == nil {
-		_ = os.Remove(s.awaitFile(task))
+		_ = durable.Remove(s.awaitFile(task))
 	}
 }
 
@@ -89,7 +89,7 @@ func (a *Awaited) Close() {
 // sent from this mailbox to the peer to. The errors are context.Cause(ctx), and
 // ErrRefused with the reason when the task was set aside or turned down.
 func (m *Mailbox) AwaitConclusion(ctx context.Context, task ID, to Name) (*Awaited, error) {
-	w := m.s.watch(m.placeDir(New), m.placeDir(Cur))
+	w := m.Watch()
 	defer w.Close()
 	head := &Header{ID: task, From: m.name, To: to}
 	for {
@@ -100,7 +100,7 @@ func (m *Mailbox) AwaitConclusion(ctx context.Context, task ID, to Name) (*Await
 		if reason, refused := m.s.refused(task, to); refused {
 			return nil, Because(ErrRefused, "task "+string(task)+" was refused: "+reason)
 		}
-		if err := w.Wait(ctx, time.Second); err != nil {
+		if _, err := w.Wait(ctx, time.Second); err != nil {
 			return nil, err
 		}
 	}

@@ -153,7 +153,7 @@ func (m *Mailbox) ghost(e entry, f *os.File, right entry) error {
 			return Because(errAside, "another handoff has its id, "+string(right.place)+"/"+right.file+" (kept); set aside as bad/"+to)
 		}
 	}
-	if err := os.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return Because(errGhost, "already handled: it stands in "+string(right.place)+"/; the copy in "+string(e.place)+"/ is dropped")

@@ -193,7 +193,7 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	}
 	first, lerr := w.m.conclusionOf(ctx, &w.task)
 	if errors.Is(err, ErrConflict) && first != nil {
-		err = Because(ErrConcluded, fmt.Sprintf("it was concluded %s at %s, with %d bytes, and that stands", first.Ending, first.Date.UTC().Format(time.RFC3339), first.Size))
+		err = Because(ErrConcluded, fmt.Sprintf("it was concluded %s by %s at %s, with %d bytes, and that stands", first.Ending, first.ID, first.Date.UTC().Format(time.RFC3339), first.Size))
 	}
 	if lerr != nil || first == nil {
 		return r, false, err
@@ -236,29 +236,29 @@ func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error)
 }
 
 // Seen ends a notification or a conclusion without handing it out. The error
-// is ErrIsATask for a task; what is finished already is no error.
-func (m *Mailbox) Seen(id ID) error {
+// is ErrIsATask for a task; for what was finished before, ended is false.
+func (m *Mailbox) Seen(id ID) (ended bool, err error) {
 	e, err := m.standing(id)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.place == Finished {
 		f, err := openFile(m.path(e), id)
 		if err != nil {
-			return asked(err)
+			return false, asked(err)
 		}
 		defer func() { _ = f.Close() }()
-		return f.notATask()
+		return false, f.notATask()
 	}
 	c, err := m.claim(e)
 	if err != nil {
-		return asked(err)
+		return false, asked(err)
 	}
 	defer c.Release()
 	if err := c.notATask(); err != nil {
-		return err
+		return false, err
 	}
-	return c.finish()
+	return true, c.finish()
 }
 
 func (h *Header) notATask() error {

@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"xfer/internal/durable"
 )
@@ -35,16 +37,19 @@ func makeError(dir string, err error) error {
 // completes what this host lacks.
 func Init(dir string, sys *System) (*Spool, error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return OpenOrCreate(dir, sys)
-	}
-	if err != nil {
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, makeError(dir, Because(ErrNoSpool, "not a directory"))
+	case err != nil:
 		return nil, makeError(dir, err)
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "xfer-spool" }) {
+		return Open(dir, sys)
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == "xfer-spool":
-			return Open(dir, sys)
 		case name == ".stfolder", name == ".stignore", strings.HasPrefix(name, ".stignore"), strings.HasPrefix(name, ".xfer-spool"):
 		case name == "peers", name == "board":
 			// An interrupted init: both are made before xfer-spool.

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"xfer/internal/durable"
@@ -53,6 +54,7 @@ type Delivery struct {
 	s     *Spool
 	m     *Mailbox
 	h     Header
+	shown bool // published: tmp is gone
 	given bool // the id was given or computed, not minted for this
 	f     *os.File
 	tmp   string
@@ -82,7 +84,7 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 	w.h = Header{ID: d.ID, From: d.From, FromHost: s.host, To: d.To, Subject: d.Subject, Date: s.sys.Now(),
 		InReplyTo: d.InReplyTo, References: d.References, Type: d.Type, Kind: d.Kind, Ending: d.Ending, Cwd: d.Cwd, Labels: d.Labels}
 	if err := w.open(); err != nil {
-		return nil, err
+		return nil, w.fault(err)
 	}
 	return w, nil
 }
@@ -145,14 +147,28 @@ func (w *Delivery) Write(p []byte) (int, error) {
 	n, err := w.f.Write(p)
 	w.h.Size += int64(n)
 	w.sum.Write(p[:n])
-	return n, err
+	return n, w.fault(err)
+}
+
+// fault names the directory of a temp file instead of the file: by the time
+// that it is told the file is gone.
+func (w *Delivery) fault(err error) error {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: "write in", Path: filepath.Dir(link.New), Err: link.Err}
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Path == w.tmp {
+		return &fs.PathError{Op: path.Op + " in", Path: w.m.tmpDir(), Err: path.Err}
+	}
+	return err
 }
 
 // Abort gives the handoff up: nothing of it is left. After a Commit it does
 // nothing.
 func (w *Delivery) Abort() {
 	if w.f != nil {
-		_ = os.Remove(w.tmp)
+		if !w.shown {
+			_ = durable.Remove(w.tmp)
+		}
 		_ = w.f.Close()
 		w.f = nil
 	}
@@ -164,6 +180,11 @@ func (w *Delivery) Abort() {
 // ErrConflict when the id is another handoff's. After any other error nothing
 // was delivered, and nothing is left behind.
 func (w *Delivery) Commit(ctx context.Context) (Report, error) {
+	r, err := w.commit(ctx)
+	return r, w.fault(err)
+}
+
+func (w *Delivery) commit(ctx context.Context) (Report, error) {
 	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
 	defer w.Abort()
 	if err := w.seal(); err != nil {
@@ -215,7 +236,9 @@ func (w *Delivery) publish() error {
 	if err := durable.Unlock(w.f); err != nil {
 		return err
 	}
-	return w.m.publish(w.f, w.tmp, w.h.ID)
+	err := w.m.publish(w.f, w.tmp, w.h.ID)
+	w.shown = err == nil
+	return err
 }
 
 // publish gives the file that f has open, named tmp, its name in new/. An error
@@ -230,7 +253,7 @@ func (m *Mailbox) publish(f *os.File, tmp string, id ID) error {
 	there, lerr := os.Lstat(to)
 	mine, ferr := f.Stat()
 	if lerr == nil && ferr == nil && os.SameFile(there, mine) {
-		_ = os.Remove(tmp)
+		_ = durable.Remove(tmp)
 		return nil
 	}
 	return err
@@ -241,6 +264,12 @@ func (m *Mailbox) settle(h *Header, r Report) (Report, error) {
 	r.Outcome = Unknown
 	if err := m.s.fs.SyncDir(m.placeDir(New)); err != nil {
 		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
+	}
+	// Where it still stands in new/, one look is enough.
+	e := entry{h.ID, New, string(h.ID)}
+	if _, err := os.Lstat(m.path(e)); err == nil {
+		r.Outcome, r.Detail = m.outcomeAt(e)
+		return r, nil
 	}
 	return m.outcome(h.ID, r)
 }
@@ -308,6 +337,9 @@ func (w *Delivery) foundUnregistered(found []entry, err error) (Report, error) {
 	}
 	if err != nil {
 		return r, err
+	}
+	if len(found) == 0 {
+		return r, Because(ErrLocked, "a file of its id stood in new/ for a moment")
 	}
 	path := w.m.path(rightmost(found))
 	first, err := openFile(path, w.h.ID)

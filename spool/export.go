@@ -37,7 +37,7 @@ func (c *Claim) Export(dir string) (path string, err error) {
 		err = durable.Publish(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp)
+		_ = durable.Remove(temp)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return path, c.exportedBefore(path)

@@ -164,26 +164,36 @@ func splitFields(text string) (fields map[string]string, why string) {
 		return nil, "its header: " + why
 	}
 	fields = make(map[string]string, 16)
-	last, count := "", 0
-	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(line, " ") && last != "" {
-			fields[last] += line
-			continue
-		}
-		name, value, found := strings.Cut(line, ":")
-		if !found || name == "" || strings.ContainsAny(name, " \t") {
+	for more := true; more; {
+		var field string
+		field, text, more = cutField(text)
+		name, value, found := strings.Cut(field, ":")
+		if !found || name == "" || strings.ContainsAny(name, " \t\n") {
 			return nil, "a line of its header is not a field"
 		}
-		if count++; count > maxFields {
+		if len(fields) == maxFields {
 			return nil, fmt.Sprintf("its header has more than the limit of %d fields", maxFields)
 		}
-		last = strings.ToLower(name)
-		if _, twice := fields[last]; twice {
+		key := strings.ToLower(name)
+		if _, twice := fields[key]; twice {
 			return nil, "its header has the field " + strconv.Quote(clip(name)) + " twice"
 		}
-		fields[last] = strings.TrimLeft(value, " ")
+		fields[key] = strings.TrimLeft(strings.ReplaceAll(value, "\n", ""), " ")
 	}
 	return fields, ""
+}
+
+// cutField cuts the first field off text, with the lines it is folded into.
+func cutField(text string) (field, rest string, more bool) {
+	for i := 0; ; {
+		n := strings.IndexByte(text[i:], '\n')
+		if n < 0 {
+			return text, "", false
+		}
+		if i += n + 1; i == len(text) || text[i] != ' ' {
+			return text[:i-1], text[i:], true
+		}
+	}
 }
 
 func clip(s string) string {
@@ -216,8 +226,9 @@ func readFields(fields map[string]string) (h *Header, why string) {
 	h.To = Name(to)
 	check("To", found && nameFault(to) == "")
 	var err error
-	h.Date, err = time.Parse(time.RFC1123Z, fields["date"])
-	check("Date", err == nil)
+	h.Date, err = time.ParseInLocation(time.RFC1123Z, fields["date"], time.UTC) // time.Parse would read /etc/localtime
+	// JSON has years of four digits, wherever the sender lives.
+	check("Date", err == nil && 0 < h.Date.UTC().Year() && h.Date.UTC().Year() <= 9999)
 	h.ID, found = parseMessageID(fields["message-id"])
 	check("Message-ID", found)
 	if s := fields["in-reply-to"]; s != "" {

@@ -1,17 +1,15 @@
 package spool
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"xfer/internal/durable"
 )
@@ -20,88 +18,49 @@ import (
 // whose claim has the highest number. Claims are numbers and not times, so
 // that no clock decides.
 
-// A homeClaim is live/HOST.json: HOST's claim on the mailbox.
-type homeClaim struct {
-	Claim uint64 `json:"claim"`
-	Host  Host   `json:"host"`
-	State string `json:"state,omitempty"` // of its receiver; empty: it never had one
-}
-
-const maxLive = 16 << 10
-
-// homes remembers whose mailbox it is for as long as live/ has not changed.
+// homes remembers who the home is for as long as live/ has not changed, and
+// for a second at most: two changes within the grain of the directory's time
+// look like one.
 type homes struct {
 	mu    sync.Mutex
 	stamp string
-	home  homeClaim
+	read  time.Time
+	home  Live
 }
+
+const rereadHome = time.Second
 
 // Home is the host that works the mailbox; empty where nobody has claimed it.
 func (m *Mailbox) Home() (Host, error) {
-	c, err := m.home()
-	return c.Host, err
+	l, err := m.home()
+	return l.Host, err
 }
 
-func (m *Mailbox) home() (homeClaim, error) {
+func (m *Mailbox) home() (Live, error) {
 	m.homes.mu.Lock()
 	defer m.homes.mu.Unlock()
 	info, err := os.Lstat(m.liveDir())
 	if errors.Is(err, fs.ErrNotExist) {
-		return homeClaim{}, nil
+		return Live{}, nil
 	}
 	if err != nil {
-		return homeClaim{}, err
+		return Live{}, err
 	}
 	stamp := fmt.Sprint(durable.Inode(info), info.ModTime().UnixNano())
-	if stamp == m.homes.stamp {
+	if stamp == m.homes.stamp && time.Since(m.homes.read) < rereadHome {
 		return m.homes.home, nil
 	}
-	claims, err := m.claims()
+	lives, err := m.Lives()
 	if err != nil {
-		return homeClaim{}, err
+		return Live{}, err
 	}
-	m.homes.stamp, m.homes.home = stamp, homeClaim{}
-	for _, c := range claims {
-		if c.before(m.homes.home) {
-			m.homes.home = c
+	m.homes.stamp, m.homes.read, m.homes.home = stamp, time.Now(), Live{}
+	for i := range lives {
+		if lives[i].before(&m.homes.home) {
+			m.homes.home = lives[i]
 		}
 	}
 	return m.homes.home, nil
-}
-
-// before tells whether c comes before o as a home.
-func (c homeClaim) before(o homeClaim) bool {
-	if c.Claim != o.Claim {
-		return c.Claim > o.Claim
-	}
-	if (c.State != "") != (o.State != "") {
-		return c.State != ""
-	}
-	return cmp.Less(c.Host, o.Host)
-}
-
-// claims reads every host's claim. What is no claim, or cannot be read, is
-// passed over: a sync tool's copy, a file that is still on its way.
-func (m *Mailbox) claims() ([]homeClaim, error) {
-	names, err := readNames(m.liveDir())
-	if err != nil {
-		return nil, err
-	}
-	var all []homeClaim
-	for _, name := range names {
-		host, ok := strings.CutSuffix(name, ".json")
-		if !ok || nameFault(host) != "" {
-			continue
-		}
-		b, err := durable.ReadRegular(filepath.Join(m.liveDir(), name), maxLive)
-		var c homeClaim
-		if err != nil || json.Unmarshal(b, &c) != nil || c.Claim == 0 {
-			continue
-		}
-		c.Host = Host(host)
-		all = append(all, c)
-	}
-	return all, nil
 }
 
 // MayWork says whether this host may move what is in the mailbox; the first
@@ -118,7 +77,8 @@ func (m *Mailbox) MayWork(ctx context.Context, takeover bool) error {
 	if home.Host != "" && !takeover {
 		return m.elsewhere(home.Host)
 	}
-	return m.claimIt(ctx, home.Claim)
+	_, err = m.claimHome(ctx, Live{})
+	return err
 }
 
 // mayChange is MayWork for what concerns the mailbox and not what is in it:
@@ -130,31 +90,36 @@ func (m *Mailbox) elsewhere(h Host) error {
 		Hint: "one machine in two containers? set XFER_HOST to one name in both. To move it here, stop the receiver there first, then give --takeover"}
 }
 
-// claimIt writes a claim one above the highest seen, and above any that this
-// host has made before: an older copy of live/ may have been brought back.
-func (m *Mailbox) claimIt(ctx context.Context, seen uint64) error {
+// claimHome writes l with a number one above the highest seen, and above any
+// that this host has claimed before: an older copy of live/ may have been
+// brought back. Where this host is the home already its number stays.
+func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 	unlock, err := m.s.lock(ctx, m.s.claimLock(m.name), lockWait)
 	if err != nil {
-		return err
+		return l, err
 	}
 	defer unlock()
+	m.homes.stamp = "" // another process of this host may have claimed it
+	home, err := m.home()
+	if err != nil {
+		return l, err
+	}
 	own, err := m.ownClaim()
 	if err != nil {
-		return err
+		return l, err
 	}
-	c := homeClaim{Claim: max(seen, own) + 1, Host: m.s.host}
-	if err := m.s.retryMade(func() error {
-		return m.s.fs.Replace(m.s.claimFile(m.name), fmt.Appendln(nil, c.Claim), false)
-	}, m.s.localDir(), m.s.tempDir(), m.s.claimsDir()); err != nil {
-		return err
+	l.Host, l.Claim = m.s.host, home.Claim
+	if !home.Host.Same(m.s.host) || home.Claim < own {
+		l.Claim = max(home.Claim, own) + 1
+		if err := m.s.retryMade(func() error {
+			return m.s.fs.Replace(m.s.claimFile(m.name), fmt.Appendln(nil, l.Claim), false)
+		}, m.s.localDir(), m.s.tempDir(), m.s.claimsDir()); err != nil {
+			return l, err
+		}
+	} else if l.State == "" {
+		return l, nil
 	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return m.s.retryMade(func() error {
-		return m.s.fs.Replace(m.liveFile(m.s.host), append(b, '\n'), true)
-	}, m.dir, m.liveDir())
+	return l, m.writeLive(&l, true)
 }
 
 // ownClaim is the number of the last claim that this host made on the mailbox.

@@ -81,9 +81,11 @@ func (id ID) computed(purpose string) ID {
 	return id[:idTimeLen] + ID(strings.ToLower(u.String())[idTimeLen:])
 }
 
-// minter makes ids that rise within the process.
+// minter makes ids that rise within the process, even where the clock steps
+// back.
 type minter struct {
 	mu      sync.Mutex
+	last    uint64 // milliseconds
 	entropy ulid.MonotonicReader
 }
 
@@ -93,7 +95,8 @@ func (m *minter) mint(sys *System) (ID, error) {
 	if m.entropy == nil {
 		m.entropy = ulid.Monotonic(sys.Rand, 0)
 	}
-	u, err := ulid.New(ulid.Timestamp(sys.Now()), m.entropy)
+	m.last = max(m.last, ulid.Timestamp(sys.Now()))
+	u, err := ulid.New(m.last, m.entropy)
 	if err != nil {
 		return "", err
 	}

@@ -74,7 +74,7 @@ func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, 
 		l.Handoffs = append(l.Handoffs, *h)
 	}
 	if l.Strays > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("%d files in the mailbox are not handoffs and are left alone", l.Strays))
+		l.Notes = append(l.Notes, strayNote(l.Strays))
 	}
 	return l, nil
 }
@@ -183,3 +183,35 @@ func only(part IDPart, ids []ID) (ID, error) {
 }
 
 const maxCandidates = 5
+
+// IDs is every id that stands in the mailbox, bad/ excepted.
+func (m *Mailbox) IDs() (map[ID]bool, error) {
+	all := make(map[ID]bool)
+	for _, p := range Places {
+		if p == Bad {
+			continue
+		}
+		l, err := m.scan(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range l.entries {
+			all[e.id] = true
+		}
+	}
+	return all, nil
+}
+
+// Look is where id stands, as a list shows it; nil where it stands nowhere, or
+// is not whole.
+func (m *Mailbox) Look(id ID) (*Listed, error) {
+	found, err := m.find(id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	h, err := m.listed(rightmost(found))
+	if errors.Is(err, fs.ErrNotExist) || passIncomplete(err) == nil {
+		err = nil
+	}
+	return h, err
+}

@@ -150,8 +150,22 @@ func (s *Spool) judge(l *Located) {
 	case len(found) == 0:
 		l.Err = Because(ErrUnknown, "it was written, and is now in no place of "+string(l.Peer)+"'s mailbox")
 	default:
-		l.Report.Outcome, l.Report.Detail = m.outcomeAt(rightmost(found))
+		e := rightmost(found)
+		if l.Err = l.faultAt(e.place); l.Err == nil {
+			l.Report.Outcome, l.Report.Detail = m.outcomeAt(e)
+		}
 	}
+}
+
+// faultAt is ErrUnknown where what stands in p of the addressee's mailbox under
+// the id is not, or not yet, the handoff.
+func (l *Located) faultAt(p Place) error {
+	for _, g := range l.Seen {
+		if g.Peer == l.Peer && g.Place == p && g.Err != nil {
+			return Because(ErrUnknown, "what stands in "+string(l.Peer)+"'s "+string(p)+"/ is not the handoff: "+plain(g.Err))
+		}
+	}
+	return nil
 }
 
 // State is the place that counts, empty where there is none.

@@ -1,12 +1,9 @@
 package spool
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 )
 
 // A Queue is what a reader works off: one scan of what is due in a mailbox,
@@ -19,6 +16,7 @@ type Queue struct {
 	strays  int
 	busy    int
 	notes   []string
+	left    []entry // what was left where it is, not whole or no handoff
 }
 
 // Queue scans the mailbox for what f means: what is queued, what a receiver
@@ -50,7 +48,7 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 			q.entries = append(q.entries, e)
 		}
 	}
-	slices.SortFunc(q.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	byID(q.entries)
 	return q, nil
 }
 
@@ -59,7 +57,7 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 func (q *Queue) Notes() []string {
 	notes := q.notes
 	if q.strays > 0 {
-		notes = append(notes, fmt.Sprintf("%d files in the mailbox are not handoffs and are left alone", q.strays))
+		notes = append(notes, strayNote(q.strays))
 	}
 	q.notes, q.strays = nil, 0
 	return notes
@@ -106,6 +104,9 @@ func (q *Queue) pass(e entry, err error) error {
 	case errors.Is(err, errBusy):
 		q.busy++
 	case passable(err):
+		if errors.Is(err, ErrIncomplete) || notRegular(err) {
+			q.left = append(q.left, e)
+		}
 		q.notes = append(q.notes, string(e.place)+"/"+e.file+": "+plain(err))
 	default:
 		return &Error{Op: "read", Name: string(e.place) + "/" + e.file, Err: err}

@@ -67,6 +67,20 @@ func (s *Spool) lookup(id ID) (*registered, error) {
 // register enters the handoff whose file is at temp. The error is fs.ErrExist
 // when the id is there already.
 func (s *Spool) register(h *Header, temp string) error {
+	err := s.enter(h, temp)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, lerr := os.Lstat(s.idFile(h.ID)); lerr != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return err
+	}
+	if err := durable.Remove(s.idFile(h.ID)); err != nil {
+		return err
+	}
+	return s.enter(h, temp)
+}
+
+func (s *Spool) enter(h *Header, temp string) error {
 	shard := s.shardDir(h.ID)
 	err := s.retryMade(func() error { return durable.Link(temp, s.idFile(h.ID)) }, s.localDir(), s.idsDir(), shard)
 	if !errors.Is(err, durable.ErrNoLinks) {
@@ -74,16 +88,11 @@ func (s *Spool) register(h *Header, temp string) error {
 	}
 	record := append([]byte(recordWord+filepath.Base(temp)+"\n"), h.encode()...)
 	put := func() error { return s.fs.Put(s.idFile(h.ID), record) }
-	if info, err := os.Lstat(s.idFile(h.ID)); err == nil && info.Size() == 0 {
-		if err := os.Remove(s.idFile(h.ID)); err != nil {
-			return err
-		}
-	}
 	return s.retryMade(put, s.localDir(), s.tempDir(), s.idsDir(), shard)
 }
 
 // unregister takes back what register entered.
-func (s *Spool) unregister(id ID) error { return os.Remove(s.idFile(id)) }
+func (s *Spool) unregister(id ID) error { return durable.Remove(s.idFile(id)) }
 
 // orphan is the temp file of a handoff that was registered and never
 // published; empty where there is none.

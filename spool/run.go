@@ -31,7 +31,7 @@ func (s *Spool) writeRun(id ID, r Run) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(s.runFile(id)) // Put replaces nothing, and evidence needs no fsync
+	err = durable.Remove(s.runFile(id)) // Put replaces nothing, and evidence needs no fsync
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Spool) markReleased(id ID) error {
 }
 
 func (s *Spool) unmarkReleased(id ID) error {
-	err := os.Remove(s.releasedFile(id))
+	err := durable.Remove(s.releasedFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"xfer/internal/durable"
 )
 
 // An entry is the name of a handoff in a place.
@@ -67,6 +68,14 @@ func (m *Mailbox) scan(p Place) (listing, error) {
 	return l, nil
 }
 
+// strayNote tells that there are n strays.
+func strayNote(n int) string {
+	if n == 1 {
+		return "1 name in the mailbox is not a handoff's and is left alone"
+	}
+	return strconv.Itoa(n) + " names in the mailbox are not handoffs' and are left alone"
+}
+
 // dropDoubles keeps of two names of one id in cur/ the exact one: the other
 // is a copy that a sync tool brought back.
 func (l *listing) dropDoubles() {
@@ -87,7 +96,7 @@ func (l *listing) dropDoubles() {
 // readNames is every name in dir; none where dir is not there. It follows no
 // link.
 func readNames(dir string) ([]string, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	f, err := durable.OpenDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

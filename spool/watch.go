@@ -2,31 +2,41 @@ package spool
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"xfer/internal/durable"
 )
 
-// A Watch waits for changes in directories. What it says is a hint: events are
-// lost when a queue overflows, when a directory is replaced, and on
-// filesystems without inotify. Whoever waits looks again after each Wait,
-// which is never longer than the time it is given.
+// A Watch waits for names that come into directories. What it says is a hint:
+// events are lost when a queue overflows, when a directory is replaced, and on
+// filesystems without inotify. Whoever waits looks again after each Wait, which
+// is never longer than the time it is given.
 type Watch struct {
-	w *fsnotify.Watcher // nil where inotify has nothing left to give
+	w    *fsnotify.Watcher // nil where inotify has nothing left to give
+	dirs map[string]uint64 // inode under watch; 0: none
+	err  error
 }
 
 // watch begins to watch dirs. It is called before the first look, so that
 // nothing falls in between.
-func (s *Spool) watch(dirs ...string) *Watch {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return &Watch{}
-	}
+func watch(dirs ...string) *Watch {
+	w := &Watch{dirs: make(map[string]uint64, len(dirs))}
 	for _, dir := range dirs {
-		_ = w.Add(dir) // one that is not there is looked at by the rescan
+		w.dirs[dir] = 0
 	}
-	return &Watch{w}
+	if w.w, w.err = fsnotify.NewWatcher(); w.err == nil {
+		w.refresh()
+	}
+	return w
 }
+
+// Err is why Wait only waits for its time to pass, for all directories or for
+// some; nil where inotify works.
+func (w *Watch) Err() error { return w.err }
 
 // Close ends the watch.
 func (w *Watch) Close() {
@@ -35,9 +45,29 @@ func (w *Watch) Close() {
 	}
 }
 
-// Wait returns nil when something may have changed, at the latest after poll,
-// and the cause of ctx's end when that comes first.
-func (w *Watch) Wait(ctx context.Context, poll time.Duration) error {
+// refresh watches directories that were made, or made again, in the meantime.
+func (w *Watch) refresh() {
+	if w.w == nil {
+		return
+	}
+	for dir, watched := range w.dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || durable.Inode(info) == watched {
+			continue
+		}
+		_ = w.w.Remove(dir) // of one that is gone there may be no watch left
+		if err := w.w.Add(dir); err == nil {
+			w.dirs[dir] = durable.Inode(info)
+		} else if !errors.Is(err, os.ErrNotExist) {
+			w.err = err
+		}
+	}
+}
+
+// Wait returns when something may have come, at the latest after poll: the
+// paths that were seen to come, or none when anything may have. The error is
+// the cause of ctx's end.
+func (w *Watch) Wait(ctx context.Context, poll time.Duration) (came []string, err error) {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
 	var events chan fsnotify.Event
@@ -45,22 +75,74 @@ func (w *Watch) Wait(ctx context.Context, poll time.Duration) error {
 	if w.w != nil {
 		events, errs = w.w.Events, w.w.Errors
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-	case <-events:
-	case <-errs:
-	}
-	for { // one look answers all that has come until now
+	for {
 		select {
-		case <-events:
-		case <-errs:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+			w.refresh()
+			return nil, nil
+		case <-errs: // an overflow: anything may have come
+			return nil, nil
+		case e := <-events:
+			came = appendCome(came, e)
+		}
+		if came, ok := drainEvents(came, events); !ok {
+			return nil, nil
+		} else if len(came) > 0 {
+			return came, nil
+		}
+	}
+}
+
+// appendCome keeps the names that came: what leaves a directory is no news.
+func appendCome(came []string, e fsnotify.Event) []string {
+	if e.Has(fsnotify.Create) {
+		return append(came, e.Name)
+	}
+	return came
+}
+
+// maxCome is how many names are worth more than a look at the directory.
+const maxCome = 1024
+
+// drainEvents takes what has come until now; false: so much that one look is better.
+func drainEvents(came []string, events chan fsnotify.Event) ([]string, bool) {
+	for n := 0; ; n++ {
+		select {
+		case e := <-events:
+			came = appendCome(came, e)
 		default:
-			return nil
+			return came, true
+		}
+		if n > maxCome {
+			return nil, false
 		}
 	}
 }
 
 // Watch watches what a reader of the mailbox takes from.
-func (m *Mailbox) Watch() *Watch { return m.s.watch(m.placeDir(New), m.placeDir(Cur)) }
+func (m *Mailbox) Watch() *Watch { return WatchAll([]*Mailbox{m}) }
+
+// WatchAll watches what readers of several mailboxes take from, with one
+// inotify instance.
+func WatchAll(all []*Mailbox) *Watch {
+	var dirs []string
+	for _, m := range all {
+		dirs = append(dirs, m.placeDir(New), m.placeDir(Cur))
+	}
+	return watch(dirs...)
+}
+
+// Came is the id of a handoff that came to place p of this mailbox, if path
+// says so.
+func (m *Mailbox) Came(path string) (id ID, p Place, ok bool) {
+	for _, p := range []Place{New, Cur} {
+		dir := m.placeDir(p) + string(os.PathSeparator)
+		if len(path) > len(dir) && path[:len(dir)] == dir {
+			id, ok := parseFile(p, path[len(dir):])
+			return id, p, ok
+		}
+	}
+	return "", "", false
+}

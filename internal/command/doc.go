@@ -5,6 +5,8 @@ package command
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +17,9 @@ import (
 // A caller is who calls, and in which spool.
 type caller struct {
 	*tool.Call
-	me spool.Name
-	s  *spool.Spool
+	me   spool.Name
+	s    *spool.Spool
+	told map[string]bool // the notes so far
 }
 
 // open opens the caller's spool, which must be there.
@@ -38,7 +41,7 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 	if err != nil {
 		return nil, err
 	}
-	return &caller{c, me, s}, nil
+	return &caller{c, me, s, make(map[string]bool)}, nil
 }
 
 // mailbox is the caller's own.
@@ -59,9 +62,6 @@ func (c *caller) peerError(op string, n spool.Name, err error) error {
 	if !errors.Is(err, spool.ErrNoPeer) {
 		return err
 	}
-	if n == c.me {
-		return tool.WithHint(err, "'xfer-inbox create' makes your own")
-	}
 	peers, perr := c.s.Peers()
 	if perr != nil {
 		return err
@@ -73,16 +73,26 @@ func (c *caller) peerError(op string, n spool.Name, err error) error {
 	if near := tool.Near(string(n), names); near != "" {
 		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"?")
 	}
+	if n == c.me {
+		return tool.WithHint(err, "'xfer-inbox create' makes your own")
+	}
 	return err
 }
 
-// resolve reads what was typed for an id as one in the mailbox.
-func resolve(m *spool.Mailbox, typed string) (spool.ID, error) {
+// resolve reads what was typed for an id as one in the mailbox; op is what is
+// to be done to it.
+func (c *caller) resolve(m *spool.Mailbox, op, typed string) (spool.ID, error) {
 	part, err := spool.ParseIDPart(typed)
 	if err != nil {
 		return "", err
 	}
-	return m.Resolve(part)
+	id, err := m.Resolve(part)
+	if errors.Is(err, spool.ErrNoHandoff) {
+		if other, aerr := c.s.ResolveAny(part); aerr == nil {
+			return "", onID(op, other, c.whose(other, err))
+		}
+	}
+	return id, err
 }
 
 // resolveAny reads what was typed for an id as one anywhere in the spool.
@@ -102,17 +112,15 @@ func onID(op string, id spool.ID, err error) error {
 	return &spool.Error{Op: op, Name: string(id), Err: err}
 }
 
-// notes tells what a reader passed over.
+// notes tells what a reader passed over, each thing once however often it
+// looks.
 func (c *caller) notes(lines []string) {
 	for _, line := range lines {
-		c.Err.Say("%s", line)
+		if !c.told[line] {
+			c.told[line] = true
+			c.Err.Say("%s", line)
+		}
 	}
 }
 
-func split(values []string) []string {
-	var all []string
-	for _, v := range values {
-		all = append(all, strings.Split(v, ",")...)
-	}
-	return all
-}
+func sortedIDs(all map[spool.ID]bool) []spool.ID { return slices.Sorted(maps.Keys(all)) }

@@ -8,7 +8,7 @@ import (
 )
 
 func fileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the body is FILE; - is standard input"}
+	return &cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the body is `FILE`; - is standard input"}
 }
 
 func takeoverFlag() cli.Flag {
@@ -24,13 +24,13 @@ func waitFlag(usage string) cli.Flag { return &cli.DurationFlag{Name: "wait", Us
 // filterFlags are the same wherever handoffs are chosen.
 func filterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "from", Usage: "sent by NAME"},
-		&cli.StringFlag{Name: "to", Usage: "addressed to NAME"},
-		&cli.StringSliceFlag{Name: "kind", Aliases: []string{"k"}, Usage: "of KIND: task, notification, conclusion"},
-		&cli.StringSliceFlag{Name: "label", Usage: "with label L; each one given must be there"},
-		&cli.StringFlag{Name: "since", Usage: "sent at TIME or later"},
-		&cli.StringFlag{Name: "before", Usage: "sent before TIME"},
-		&cli.IntFlag{Name: "limit", Usage: "at most N"},
+		&cli.StringFlag{Name: "from", Usage: "sent by `NAME`"},
+		&cli.StringFlag{Name: "to", Usage: "addressed to `NAME`"},
+		&cli.StringSliceFlag{Name: "kind", Aliases: []string{"k"}, Usage: "of `KIND`: task, notification, conclusion"},
+		&cli.StringSliceFlag{Name: "label", Usage: "with label `L`; each one given must be there"},
+		&cli.StringFlag{Name: "since", Usage: "sent at `TIME` or later"},
+		&cli.StringFlag{Name: "before", Usage: "sent before `TIME`"},
+		&cli.IntFlag{Name: "limit", Usage: "at most `N`"},
 	}
 }
 

@@ -12,7 +12,7 @@ func Inbox() *tool.Program {
 		Default: "list",
 		Verbs: []*tool.Verb{
 			listVerb(), showVerb(), takeVerb(), concludeVerb(), seenVerb(), releaseVerb(),
-			statusVerb(), createVerb(), initVerb(),
+			statusVerb(), watchVerb(), createVerb(), initVerb(),
 		},
 	}
 }

@@ -19,7 +19,7 @@ func concludeVerb() *tool.Verb {
 			"The same again is a replay; the first conclusion stands. Waits for nothing but the body.",
 		Flags: []cli.Flag{
 			fileFlag(),
-			&cli.StringFlag{Name: "type", Usage: "MIME type of the body"},
+			&cli.StringFlag{Name: "type", Usage: "`MIME` type of the body"},
 			takeoverFlag(),
 		},
 		Min: 2, Max: 2,
@@ -62,7 +62,7 @@ func conclude(c *tool.Call) error {
 	if err := m.MayWork(c.Ctx, c.Bool("takeover")); err != nil {
 		return err
 	}
-	id, err := m.Resolve(part)
+	id, err := x.resolve(m, "conclude", string(part))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c *caller) whose(id spool.ID, err error) error {
 	}
 	text := "it is addressed to " + string(l.Header.To) + ", and you are " + string(c.me)
 	if l.Header.From == c.me {
-		text = "you sent it, to " + string(l.Header.To) + ", who ends it"
+		text = "you sent it; it is " + string(l.Header.To) + "'s to take and to end"
 	}
 	return spool.Because(spool.ErrRefused, text)
 }
@@ -151,11 +151,16 @@ func seenVerb() *tool.Verb {
 }
 
 func seen(c *tool.Call) error {
-	return eachID(c, func(x *caller, m *spool.Mailbox, id spool.ID) error {
-		if err := m.Seen(id); err != nil {
+	return eachID(c, "end", func(x *caller, m *spool.Mailbox, id spool.ID) error {
+		ended, err := m.Seen(id)
+		switch {
+		case err != nil:
 			return onID("end", id, x.whose(id, err))
+		case ended:
+			x.Err.Say("ended %s", id)
+		default:
+			x.Err.Say("%s had ended before", id)
 		}
-		x.Err.Say("ended %s", id)
 		return nil
 	})
 }
@@ -178,7 +183,7 @@ func releaseVerb() *tool.Verb {
 }
 
 func release(c *tool.Call) error {
-	return eachID(c, func(x *caller, m *spool.Mailbox, id spool.ID) error {
+	return eachID(c, "release", func(x *caller, m *spool.Mailbox, id spool.ID) error {
 		from, err := m.Offer(x.Ctx, id)
 		if err != nil {
 			return onID("release", id, x.whose(id, err))
@@ -188,9 +193,9 @@ func release(c *tool.Call) error {
 	})
 }
 
-// eachID does one thing to each id of the caller's mailbox that was typed; a
+// eachID does one thing, called op, to each id of the caller's mailbox that was typed; a
 // failure does not stop the others.
-func eachID(c *tool.Call, do func(*caller, *spool.Mailbox, spool.ID) error) error {
+func eachID(c *tool.Call, op string, do func(*caller, *spool.Mailbox, spool.ID) error) error {
 	for _, typed := range c.Arguments {
 		if _, err := spool.ParseIDPart(typed); err != nil {
 			return err
@@ -209,7 +214,7 @@ func eachID(c *tool.Call, do func(*caller, *spool.Mailbox, spool.ID) error) erro
 	}
 	failures := c.Failures()
 	for _, typed := range c.Arguments {
-		id, err := resolve(m, typed)
+		id, err := x.resolve(m, op, typed)
 		if err == nil {
 			err = do(x, m, id)
 		}

@@ -16,7 +16,7 @@ func createVerb() *tool.Verb {
 		Synopsis: []string{"create [flags]"},
 		About:    "Makes your own mailbox, and the spool where there is none. That it is there already is no error. Never waits.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "describe", Usage: "what the peer does, for others; at most 500 characters"},
+			&cli.StringFlag{Name: "describe", Usage: "`TEXT` on what the peer does; at most 500 characters"},
 		},
 		Examples: []string{
 			"xfer-inbox create",
@@ -41,8 +41,11 @@ func create(c *tool.Call) error {
 	if err != nil {
 		return &spool.Error{Op: "create", Name: string(x.me), Err: err}
 	}
-	if made {
+	switch {
+	case made:
 		x.Err.Say("created mailbox %q", x.me)
+	case text != "":
+		x.Err.Say("described mailbox %q", x.me)
 	}
 	return nil
 }

@@ -20,8 +20,9 @@ func listVerb() *tool.Verb {
 		About: "Lists what stands in a mailbox, oldest first: id, kind, sender, state, time, subject. " +
 			"Never consumes, and waits only with --wait. Without --state: what is unfinished.",
 		Flags: append(filterFlags(),
-			&cli.StringSliceFlag{Name: "state", Usage: "in STATE: new, cur, work, done, bad, or all"},
-			waitFlag("until there is one, at most DURATION; else 1"),
+			&cli.StringSliceFlag{Name: "state", Usage: "in `STATE`: new, cur, work, done, bad, or all"},
+			resumeFlag(),
+			waitFlag("until there is one, at most `DURATION`; else 1"),
 		),
 		Examples: []string{
 			"xfer-inbox",
@@ -50,12 +51,16 @@ func list(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
+	after, err := resumeAfter(x)
+	if err != nil {
+		return err
+	}
 	if limit == 0 {
 		limit = pageSize
 	}
 	var page *spool.List
 	found, err := x.until(m, func() (found, busy bool, err error) {
-		page, err = m.List(c.Ctx, places, f, "", limit)
+		page, err = m.List(c.Ctx, places, f, after, limit)
 		return err == nil && len(page.Handoffs) > 0, false, err
 	})
 	if err != nil {
@@ -81,7 +86,8 @@ func (c *caller) printPage(page *spool.List, limit int) error {
 	}
 	c.notes(page.Notes)
 	if page.More {
-		return c.Out.Truncated(fmt.Sprintf("after %d", limit), "")
+		last := page.Handoffs[len(page.Handoffs)-1].ID
+		return c.Out.Truncated(fmt.Sprintf("after %d", limit), resumeToken(c, last))
 	}
 	return nil
 }
@@ -140,7 +146,7 @@ func (c *caller) until(m *spool.Mailbox, look func() (found, busy bool, err erro
 		if busy {
 			pause = lookAgainBusy
 		}
-		if err := w.Wait(c.Ctx, min(left, pause)); err != nil {
+		if _, err := w.Wait(c.Ctx, min(left, pause)); err != nil {
 			return false, err
 		}
 	}

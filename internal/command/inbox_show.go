@@ -19,8 +19,8 @@ func showVerb() *tool.Verb {
 			&cli.BoolFlag{Name: "body", Usage: "the body only"},
 			&cli.BoolFlag{Name: "header", Usage: "the header only"},
 			quoteFlag(),
-			&cli.Int64Flag{Name: "offset", Usage: "begin after N bytes of what is shown"},
-			&cli.Int64Flag{Name: "length", Usage: "show at most N bytes"},
+			&cli.Int64Flag{Name: "offset", Usage: "begin after `N` bytes of what is shown"},
+			&cli.Int64Flag{Name: "length", Usage: "show at most `N` bytes"},
 		},
 		Min: 1, Max: 1,
 		Examples: []string{
@@ -59,12 +59,12 @@ func show(c *tool.Call) error {
 	}
 	f, at, err := x.s.OpenAny(id)
 	if err != nil {
-		return onID("show", id, err)
+		return lyingAt(at, onID("show", id, err))
 	}
 	defer f.Close()
 	isUTF8, err := f.Verify()
 	if err != nil {
-		return tool.WithHint(onID("show", id, err), "it lies at "+at.Path)
+		return lyingAt(at, onID("show", id, err))
 	}
 	switch {
 	case c.Out.JSON():
@@ -77,6 +77,14 @@ func show(c *tool.Call) error {
 		return x.writeQuoted(f)
 	}
 	return x.writeBody(slice(c, f))
+}
+
+// lyingAt says with err which file to look at, where there is one.
+func lyingAt(at spool.Sighting, err error) error {
+	if at.Path == "" {
+		return err
+	}
+	return tool.WithHint(err, "it lies at "+at.Path)
 }
 
 // slice is the part of f that the flags ask for.

@@ -101,7 +101,7 @@ func (c *caller) statusOf(typed string) error {
 		return err
 	}
 	if r.Outcome == spool.Unknown {
-		return onID("find", id, spool.Because(spool.ErrUnknown, l.Err.Error()))
+		return tool.WithHint(onID("find", id, spool.Because(spool.ErrUnknown, l.Err.Error())), "ask again later; do not send it anew")
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package command
 import (
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,11 +19,11 @@ func takeVerb() *tool.Verb {
 		About: "Takes the oldest handoff that fits, or ID: its body goes to standard output, then it is consumed. " +
 			"A task then owes its conclusion. Waits only with --wait; nothing there: 1.",
 		Flags: append(filterFlags(),
-			waitFlag("until there is one, at most DURATION"),
+			waitFlag("until there is one, at most `DURATION`"),
 			&cli.BoolFlag{Name: "all", Usage: "all that is there; with --json or --dir"},
-			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in DIR"},
+			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`"},
 			quoteFlag(),
-			&cli.StringFlag{Name: "by", Usage: "who takes it; default $XFER_WORKER"},
+			&cli.StringFlag{Name: "by", Usage: "`TEXT`: who takes it; default $XFER_WORKER"},
 			takeoverFlag(),
 		),
 		Max: 1,
@@ -90,6 +92,9 @@ func newTaking(c *tool.Call) (*taking, error) {
 	if c.IsSet("dir") && (t.dir == "" || c.Bool("quote")) {
 		return nil, tool.Usage("flag \"--dir\": it takes a directory, and bodies as they are")
 	}
+	if err := isDirectory(t.dir); err != nil {
+		return nil, err
+	}
 	switch several := c.Bool("all") || t.limit > 1; {
 	case several && !c.Out.JSON() && t.dir == "":
 		return nil, tool.WithHint(tool.Usage("several bodies in a row could not be told apart"), "give --json, or --dir DIR")
@@ -100,6 +105,23 @@ func newTaking(c *tool.Call) (*taking, error) {
 		t.limit = 1
 	}
 	return t, nil
+}
+
+// isDirectory finds out before anything is taken that bodies can go to dir,
+// where one is given.
+func isDirectory(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return &spool.Error{Op: "write to", Name: dir, Err: spool.Because(tool.ErrNoFile, "no such directory")}
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &spool.Error{Op: "write to", Name: dir, Err: spool.Because(tool.ErrNoFile, "not a directory")}
+	}
+	return nil
 }
 
 // look takes what is due: one scan, worked off.
@@ -134,13 +156,13 @@ func onMailbox(m *spool.Mailbox, err error) error {
 }
 
 func (t *taking) one(typed string) error {
-	id, err := resolve(t.m, typed)
+	id, err := t.resolve(t.m, "take", typed)
 	if err != nil {
 		return err
 	}
 	c, err := t.m.ClaimID(t.Ctx, id)
 	if err != nil {
-		return onID("take", id, err)
+		return onID("take", id, t.whose(id, err))
 	}
 	if !t.filter.Match(&c.Header) {
 		c.Release()

@@ -27,14 +27,14 @@ func Send() *tool.Program {
 			About: "Delivers a document to each PEER and prints its id, one line a PEER, - where nothing was written. " +
 				"Once an id is printed the handoff is durable. Waits for nothing but the body, unless --await is given.",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "task (a conclusion comes back) or notification"},
-				&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "default: the body's first heading or line"},
+				&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND` is task (a conclusion comes back) or notification"},
+				&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "`TEXT`; default: the body's first heading or line"},
 				fileFlag(),
-				&cli.StringFlag{Name: "in-reply-to", Usage: "it answers the handoff ID"},
-				&cli.StringSliceFlag{Name: "label", Usage: "a word to filter by; may be repeated"},
-				&cli.StringFlag{Name: "id", Usage: "send under this very ID: a retry is a replay"},
-				&cli.DurationFlag{Name: "await", Usage: "wait for a task's conclusion, print its body"},
-				&cli.StringFlag{Name: "type", Usage: "MIME type of the body"},
+				&cli.StringFlag{Name: "in-reply-to", Usage: "it answers the handoff `ID`"},
+				&cli.StringSliceFlag{Name: "label", Usage: "with label `L`, to filter by; may be repeated"},
+				&cli.StringFlag{Name: "id", Usage: "send under this very `ID`: a retry is a replay"},
+				&cli.DurationFlag{Name: "await", Usage: "wait `DURATION` for a task's conclusion, print its body"},
+				&cli.StringFlag{Name: "type", Usage: "`MIME` type of the body"},
 				&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk: a power cut may lose it"},
 				&cli.BoolFlag{Name: "force", Usage: "past the limit of a conversation's length"},
 			},
@@ -108,7 +108,7 @@ func newSending(c *tool.Call) (*sending, error) {
 		return nil, err
 	}
 	if kind == "" {
-		return nil, tool.WithHint(tool.Usage("flag \"--kind\": needed"), "-k task asks for a conclusion, -k notification for nothing")
+		return nil, tool.WithHint(tool.Usage("flag \"--kind\": needs to be given"), "-k task asks for a conclusion, -k notification for nothing")
 	}
 	s.draft.Kind = spool.Kind(kind)
 	for i, arg := range c.Arguments {
@@ -130,6 +130,9 @@ func newSending(c *tool.Call) (*sending, error) {
 		if *value, err = spool.ParseValue(flag, c.String(flag)); err != nil {
 			return nil, err
 		}
+	}
+	if _, err := c.Process.System.MaxBytes(); err != nil {
+		return nil, err
 	}
 	if c.IsSet("id") {
 		if s.draft.ID, err = spool.ParseID(c.String("id")); err != nil {
@@ -265,20 +268,29 @@ func (s *sending) copyBody() error {
 	buf := make([]byte, subjectSource)
 	for s.writable() {
 		n, err := s.body.Read(buf)
-		for _, p := range s.all {
-			if p.err != nil {
-				continue
-			}
-			_, p.err = p.w.Write(buf[:n])
-			if errors.Is(p.err, spool.ErrTooLarge) {
-				return s.tooLarge(p.err)
-			}
+		if werr := s.writeToAll(buf[:n]); werr != nil {
+			return werr
 		}
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func (s *sending) writeToAll(piece []byte) error {
+	if len(piece) == 0 {
+		return nil
+	}
+	for _, p := range s.all {
+		if p.err != nil {
+			continue
+		}
+		if _, p.err = p.w.Write(piece); errors.Is(p.err, spool.ErrTooLarge) {
+			return s.tooLarge(p.err)
 		}
 	}
 	return nil

@@ -1,11 +1,10 @@
 package command
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"xfer/internal/tool"
 )
 
 // subjectSource is how much of a body is looked at for a subject.
@@ -74,4 +73,4 @@ func typeOf(beginning []byte) string {
 }
 
 // quoted is s as messages show a word of the user's or a peer's.
-func quoted(s string) string { return "\"" + tool.Clean(s) + "\"" }
+func quoted(s string) string { return strconv.Quote(s) }

@@ -32,7 +32,21 @@ func Publish(from, to string) error {
 		}
 		return err
 	}
-	return os.Remove(from)
+	return Remove(from)
+}
+
+// Remove takes the name path away. Unlike os.Remove it never removes a
+// directory, and does not try to.
+func Remove(path string) error {
+	for {
+		err := unix.Unlink(path)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EINTR {
+			return &fs.PathError{Op: "remove", Path: path, Err: err}
+		}
+	}
 }
 
 // renameNoReplace is renameat2(2); ENOSYS and EINVAL say that the kernel or the

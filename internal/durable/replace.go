@@ -28,11 +28,19 @@ func (d *FS) Replace(path string, data []byte, dirSync bool) error {
 	return d.SyncDir(filepath.Dir(path))
 }
 
+// ReplaceLazily is Replace without a sync: after a crash the old file, the new
+// one or an empty one may be there.
+func (d *FS) ReplaceLazily(path string, data []byte) error {
+	return d.beside(path, data, os.Rename)
+}
+
 // Put publishes data at path, which must be free (fs.ErrExist), from a temp
 // file under Temp that is gone afterwards, whatever happens. The file is
 // whole from the first moment it has its name; neither it nor its directory is
 // synced.
-func (d *FS) Put(path string, data []byte) error {
+func (d *FS) Put(path string, data []byte) error { return d.beside(path, data, Publish) }
+
+func (d *FS) beside(path string, data []byte, name func(from, to string) error) error {
 	suffix, err := d.Suffix()
 	if err != nil {
 		return err
@@ -47,10 +55,10 @@ func (d *FS) Put(path string, data []byte) error {
 		err = cerr
 	}
 	if err == nil {
-		err = Publish(temp, path)
+		err = name(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp)
+		_ = Remove(temp)
 	}
 	return err
 }

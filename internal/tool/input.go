@@ -20,6 +20,9 @@ import (
 // system error with the path.
 func (c *Call) Body() (io.ReadCloser, error) {
 	path := c.String("file")
+	if c.IsSet("file") && path == "" {
+		return nil, flagError("--file", "needs a value")
+	}
 	if c.IsSet("file") && path != "-" {
 		return c.openBody(path)
 	}
@@ -204,7 +207,6 @@ func (p *patientBody) next() error {
 	}
 	if p.last.data != nil {
 		p.spare <- p.last.data[:chunkSize]
-		p.last.data = nil
 	}
 	var late <-chan time.Time
 	if !p.started {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,15 +58,21 @@ func watchSignals() (context.Context, *atomic.Int32) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, watched...)
-	go func() {
+	time.AfterFunc(signalsAfter, func() {
+		signal.Notify(ch, watched...)
 		sig := (<-ch).(syscall.Signal)
 		caught.Store(int32(sig))
 		signal.Reset(watched...)
 		cancel(interrupted{sig})
-	}()
+	})
 	return ctx, caught
 }
+
+// signalsAfter is how long a program runs before it takes care of signals:
+// Notify starts two threads, which cost a one-shot send an eighth of its time
+// (bench/RESULTS.md). A signal in those first moments ends it as kill -9 does,
+// at any point of which the spool stays whole.
+const signalsAfter = 20 * time.Millisecond
 
 // dieOf returns only where sig does not kill. The signal goes to this very
 // thread: one that is sent to the process can reach another thread after this

@@ -63,7 +63,7 @@ func account(ctx context.Context, talk *Talk, err error) int {
 		return 0
 	case errors.As(err, &quiet):
 		return int(quiet)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
 		var why interrupted
 		if errors.As(context.Cause(ctx), &why) {
 			return signalled + int(why.signal)

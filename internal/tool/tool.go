@@ -25,8 +25,8 @@ type Program struct {
 type Verb struct {
 	Name     string     // "take"; empty in a program without verbs
 	Synopsis []string   // without the program's name: "take [flags] [ID]"
-	About    string     // what it does, whether it blocks, whether it consumes
-	Flags    []cli.Flag // its own; the common ones are added
+	About    string     // what it does, whether it blocks, whether it consumes; the list of verbs has the first sentence
+	Flags    []cli.Flag // its own; the common ones are added. A word in `backquotes` in the usage names the value; a DurationFlag reads days too
 	Min, Max int        // arguments; Max < 0: any number
 	Dashes   bool       // what follows "--" is a command of the user's, kept apart in Call.Command
 	Examples []string   // three whole command lines

@@ -1,0 +1,307 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"xfer/internal/tool"
+	"xfer/spool"
+)
+
+const (
+	defaultPoll = 5 * time.Second
+	defaultBeat = time.Minute
+	// announceTogether is how many handoffs share one write and one sync.
+	announceTogether = 64
+)
+
+// Recv is xfer-recv.
+func Recv() *tool.Program {
+	return &tool.Program{
+		Name:  "xfer-recv",
+		About: "Hold a name and receive what is sent to it.",
+		Verbs: []*tool.Verb{{
+			Synopsis: []string{"[flags]"},
+			About: "Holds your name and announces each handoff, one line as xfer-inbox list prints it, then moves it to cur/, " +
+				"where take finds it. What an earlier receiver left in cur/ comes first. Waits for more until it is stopped.",
+			Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "once", Usage: "announce one handoff, then exit"},
+				&cli.BoolFlag{Name: "drain", Usage: "announce what is there, then exit; for cron"},
+				&cli.BoolFlag{Name: "takeover", Usage: "although another host works the mailbox"},
+				&cli.StringFlag{Name: "describe", Usage: "`TEXT` on what the peer does; at most 500 characters"},
+				&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
+				&cli.DurationFlag{Name: "beat", Value: defaultBeat, Usage: "say every `DURATION` that it lives; 0: never"},
+			},
+			Examples: []string{
+				"xfer-recv --as reviewer | while read -r id rest; do echo \"$id\"; done",
+				"xfer-recv --once --json",
+				"xfer-recv --as alice --as bob --describe 'on call'",
+			},
+			Statuses: []int{67, 75},
+			Run:      recv,
+		}},
+	}
+}
+
+// A receiving is one run of xfer-recv.
+type receiving struct {
+	*caller
+	names    []spool.Name
+	holding  []*spool.Receiver
+	once     bool
+	drain    bool
+	poll     time.Duration
+	failures *tool.Failures
+}
+
+func recv(c *tool.Call) error {
+	x, err := newReceiving(c)
+	if err != nil {
+		return err
+	}
+	defer x.stop()
+	if err := x.hold(); err != nil {
+		if x.drain && errors.Is(err, spool.ErrLocked) {
+			return nil // a live receiver does it
+		}
+		return err
+	}
+	if beat := c.Duration("beat"); beat > 0 && !x.drain {
+		ctx, cancel := context.WithCancel(c.Ctx)
+		defer cancel()
+		go x.beat(ctx, beat)
+	}
+	return x.run()
+}
+
+func newReceiving(c *tool.Call) (*receiving, error) {
+	x := &receiving{once: c.Bool("once"), drain: c.Bool("drain"), poll: c.Duration("poll"), failures: c.Failures()}
+	if x.once && x.drain {
+		return nil, tool.Usage("flags \"--once\" and \"--drain\": only one of them")
+	}
+	if x.poll <= 0 {
+		return nil, tool.Usage("flag \"--poll\": longer than nothing")
+	}
+	var err error
+	if x.names, _, err = c.Names(); err != nil {
+		return nil, err
+	}
+	x.caller = &caller{Call: c, me: x.names[0]}
+	return x, nil
+}
+
+// hold takes every name, or none.
+func (x *receiving) hold() error {
+	text, err := description(x.Call)
+	if err != nil {
+		return err
+	}
+	dir, _, err := x.SpoolDir()
+	if err != nil {
+		return err
+	}
+	if x.s, err = spool.OpenOrCreate(dir, x.Process.System); err != nil {
+		return err
+	}
+	for _, n := range x.names {
+		m, _, err := x.s.Create(n, "")
+		if err != nil {
+			return &spool.Error{Op: "create", Name: string(n), Err: err}
+		}
+		r, err := m.Receive(x.Ctx, spool.ReceiverOptions{Takeover: x.Bool("takeover"), Beat: x.Duration("beat")})
+		if err != nil {
+			return err
+		}
+		x.holding = append(x.holding, r)
+		if _, _, err := x.s.Create(n, text); err != nil {
+			return &spool.Error{Op: "describe", Name: string(n), Err: err}
+		}
+	}
+	return nil
+}
+
+// stop gives up every name that is still held.
+func (x *receiving) stop() {
+	for _, r := range x.holding {
+		if err := r.Close(); err != nil {
+			x.Err.Report(&spool.Error{Op: "stop receiving as", Name: string(r.Mailbox().Name()), Err: err})
+		}
+	}
+}
+
+// beat says again and again that the receivers live, off the way of what
+// arrives.
+func (x *receiving) beat(ctx context.Context, every time.Duration) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	holding := x.holding
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			for _, r := range holding {
+				_ = r.Beat() // a sign of life that is missing tells by itself
+			}
+		}
+	}
+}
+
+// run announces until there is no more to wait for.
+func (x *receiving) run() error {
+	w := x.watch()
+	defer w.Close()
+	var due []arrival
+	rescanned := time.Time{}
+	for {
+		if due == nil || time.Since(rescanned) >= x.poll {
+			due, rescanned = x.everything(), time.Now()
+		}
+		n, busy := x.announce(due)
+		switch {
+		case x.once && n > 0, len(x.holding) == 0:
+			return x.failures.Err()
+		case x.drain && busy:
+			x.failures.Add(tool.Exit(75))
+			return x.failures.Err()
+		case x.drain:
+			return x.failures.Err()
+		}
+		pause := x.poll
+		if busy {
+			pause = min(pause, lookAgainBusy)
+		}
+		came, err := w.Wait(x.Ctx, pause)
+		if err != nil {
+			return err
+		}
+		due = x.arrivals(came)
+	}
+}
+
+func (x *receiving) watch() *spool.Watch {
+	var all []*spool.Mailbox
+	for _, r := range x.holding {
+		all = append(all, r.Mailbox())
+	}
+	w := spool.WatchAll(all)
+	if err := w.Err(); err != nil {
+		x.Err.Say("inotify has nothing left to give (%s): looking every %s instead", err, shortDuration(x.poll))
+	}
+	return w
+}
+
+// An arrival is a receiver for which something may have come.
+type arrival struct {
+	*spool.Receiver
+	rescan bool
+}
+
+func (x *receiving) everything() []arrival {
+	all := make([]arrival, len(x.holding))
+	for i, r := range x.holding {
+		all[i] = arrival{r, true}
+	}
+	return all
+}
+
+// arrivals are the receivers that paths concern; nil, everything, for none.
+func (x *receiving) arrivals(paths []string) []arrival {
+	var due []arrival
+	for _, r := range x.holding {
+		for _, path := range paths {
+			if _, p, ok := r.Mailbox().Came(path); ok && p == spool.New {
+				due = append(due, arrival{r, false})
+				break
+			}
+		}
+	}
+	if due == nil && len(paths) > 0 {
+		due = []arrival{} // something came to cur/: the next rescan sees to it
+	}
+	return due
+}
+
+// announce announces what has arrived; a receiver that fails is given up, and
+// the others go on.
+func (x *receiving) announce(due []arrival) (n int, busy bool) {
+	for _, a := range due {
+		some, locked, err := x.announceOne(a)
+		n += some
+		busy = busy || locked
+		if err != nil {
+			x.failures.Add(err)
+			x.giveUp(a.Receiver)
+		}
+		if x.once && n > 0 {
+			break
+		}
+	}
+	return n, busy
+}
+
+func (x *receiving) giveUp(r *spool.Receiver) {
+	kept := x.holding[:0:0]
+	for _, h := range x.holding {
+		if h != r {
+			kept = append(kept, h)
+		}
+	}
+	x.holding = kept
+	if err := r.Close(); err != nil {
+		x.failures.Add(err)
+	}
+}
+
+func (x *receiving) announceOne(a arrival) (n int, busy bool, err error) {
+	q, err := a.Arrivals(a.rescan)
+	if err != nil {
+		return 0, false, onMailbox(a.Mailbox(), err)
+	}
+	together := announceTogether
+	if x.once {
+		together = 1
+	}
+	for {
+		claims, err := a.Next(x.Ctx, q, together)
+		x.notes(q.Notes())
+		if err != nil || len(claims) == 0 {
+			return n, q.Busy() > 0, err
+		}
+		if err := x.printClaims(claims); err != nil {
+			return n, false, err
+		}
+		if err := a.Received(claims); err != nil {
+			return n, false, err
+		}
+		n += len(claims)
+		if x.once {
+			return n, false, nil
+		}
+	}
+}
+
+// printClaims prints a line for each; where one cannot be printed, none of
+// them was received.
+func (x *receiving) printClaims(claims []*spool.Claim) error {
+	for _, c := range claims {
+		r := newHandoffRecord(&c.Header, spool.Cur, c.CurPath(), nil)
+		if err := x.Out.Write(r); err != nil {
+			return giveBack(claims, err)
+		}
+	}
+	if err := x.Out.Flush(); err != nil {
+		return giveBack(claims, err)
+	}
+	return nil
+}
+
+func giveBack(claims []*spool.Claim, err error) error {
+	for _, c := range claims {
+		c.Release()
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package spool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Checking a spool: every invariant of the format, one function each, over one
+// reading of the whole tree. Nothing is locked and nothing is changed, so that a
+// spool in use may show what is gone a moment later. A finding names files,
+// ids and peers, never a subject or a body.
+
+// A Severity is how bad a finding is.
+type Severity string
+
+// The severities.
+const (
+	Note    Severity = "note"    // what a crash or another program leaves; it goes by itself or does no harm
+	Warning Severity = "warning" // somebody should look at it
+	Fault   Severity = "error"   // the format is broken
+)
+
+// A Finding is one thing that Check has to say.
+type Finding struct {
+	Severity Severity
+	Check    string // the name of the check
+	Path     string // below the spool, with slashes
+	Message  string
+}
+
+func (f Finding) String() string {
+	return string(f.Severity) + " " + f.Check + " " + f.Path + ": " + f.Message
+}
+
+// checks are made in this order: the first one that reads handoffs gives them
+// to those after it.
+var checks = []struct {
+	name string
+	do   func(*checker) error
+}{
+	{"layout", (*checker).layout},
+	{"handoff", (*checker).handoffs},
+	{"double", (*checker).doubles},
+	{"conclusion", (*checker).conclusions},
+	{"set-aside", (*checker).setAside},
+	{"registry", (*checker).registry},
+	{"temp", (*checker).temps},
+}
+
+// Check reads the whole spool, bodies too, and says what is not as the format
+// wants it, sorted by path. The error is the context's, or that of a directory
+// that could not be read; what was found until then is returned with it.
+func (s *Spool) Check(ctx context.Context) ([]Finding, error) {
+	c := &checker{s: s, ctx: ctx, whole: make(map[ID][]standing)}
+	peers, err := s.Peers()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range peers {
+		if m, err := s.Mailbox(n); err == nil {
+			c.mailboxes = append(c.mailboxes, m)
+		}
+	}
+	for _, check := range checks {
+		c.name = check.name
+		if err = check.do(c); err != nil {
+			break
+		}
+	}
+	slices.SortStableFunc(c.found, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
+	return c.found, err
+}
+
+// A checker is one run of Check.
+type checker struct {
+	s         *Spool
+	ctx       context.Context //nolint:containedctx // it lives as long as one call
+	mailboxes []*Mailbox
+	whole     map[ID][]standing // by mailbox and then from left to right
+	name      string            // of the check that is made
+	found     []Finding
+}
+
+// A standing is a whole handoff and where it stands.
+type standing struct {
+	m    *Mailbox
+	e    entry
+	h    *Header
+	info fs.FileInfo
+}
+
+func (st standing) path() string { return st.m.path(st.e) }
+
+func (c *checker) say(s Severity, path, format string, args ...any) {
+	if rel, err := filepath.Rel(c.s.dir, path); err == nil {
+		path = filepath.ToSlash(rel)
+	}
+	c.found = append(c.found, Finding{s, c.name, path, fmt.Sprintf(format, args...)})
+}
+
+// below is path as a message names it.
+func (c *checker) below(path string) string {
+	return strings.TrimPrefix(path, c.s.dir+string(filepath.Separator))
+}

@@ -1,0 +1,105 @@
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"xfer/internal/durable"
+)
+
+// registry compares this host's registry with what stands in the places.
+func (c *checker) registry() error {
+	shards, err := readNames(c.s.idsDir())
+	if err != nil {
+		return err
+	}
+	for _, name := range shards {
+		dir := filepath.Join(c.s.idsDir(), name)
+		if name == "key" || strings.HasSuffix(name, ".seg") {
+			continue
+		}
+		if len(name) != 2 || !onlyCrockford(name) {
+			c.say(Warning, dir, "not a part of the registry")
+			continue
+		}
+		ids, err := readNames(dir)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			if !isID(id) || shard(ID(id)) != name {
+				c.say(Warning, filepath.Join(dir, id), "not an id of this part of the registry")
+				continue
+			}
+			c.registered(ID(id))
+		}
+	}
+	c.unregistered()
+	return nil
+}
+
+func (c *checker) registered(id ID) {
+	path := c.s.idFile(id)
+	r, err := c.s.lookup(id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(path); err == nil {
+			c.say(Note, path, "empty: it counts as absent")
+		}
+		return
+	case errors.Is(err, ErrIncomplete):
+		c.say(Warning, path, "incomplete: %v", err)
+		return
+	case err != nil:
+		c.say(Fault, path, "%v", bare(err))
+		return
+	}
+	for _, st := range c.whole[id] {
+		if !st.h.Same(&r.Header) {
+			c.say(Fault, path, "it is not the handoff that has its id: %s", c.below(st.path()))
+		} else if r.info != nil && st.m.name == r.To && !os.SameFile(st.info, r.info) {
+			c.say(Note, path, "it is another file than %s, with the same content", c.below(st.path()))
+		}
+	}
+	if len(c.whole[id]) == 0 {
+		c.absent(r, path)
+	}
+}
+
+// absent is about an entry whose handoff stands nowhere whole.
+func (c *checker) absent(r *registered, path string) {
+	m, err := c.s.Mailbox(r.To)
+	if err != nil {
+		c.say(Note, path, "its addressee %s has no mailbox: %v", r.To, bare(err))
+		return
+	}
+	orphan, err := m.orphan(r)
+	switch {
+	case err != nil:
+		c.say(Fault, path, "%v", bare(err))
+	case orphan != "":
+		c.say(Note, path, "an orphan, written and not published: %s", c.below(orphan))
+	case r.info != nil && durable.Names(r.info) > 1:
+		c.say(Note, path, "its handoff stands in no place whole, and its file has another name")
+	default:
+		c.say(Note, path, "its handoff stands in no place")
+	}
+}
+
+// unregistered is about what was sent from here and the registry does not know.
+func (c *checker) unregistered() {
+	for id, all := range c.whole {
+		if !all[0].h.FromHost.Same(c.s.host) {
+			continue
+		}
+		if _, err := os.Lstat(c.s.idFile(id)); errors.Is(err, fs.ErrNotExist) {
+			c.say(Note, all[0].path(), "sent from here, and not in the registry")
+		}
+	}
+}

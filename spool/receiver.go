@@ -1,0 +1,287 @@
+package spool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"xfer/internal/durable"
+)
+
+// Receiving: a receiver holds a name for its whole life by an exclusive lock on
+// local/lock/peer.NAME. Liveness on this host is that lock and nothing else.
+// It announces each handoff and then moves it to cur/; what was announced and
+// not moved is announced again by the next one.
+
+// A Receiver holds the name of a peer and works its mailbox.
+type Receiver struct {
+	m      *Mailbox
+	unlock func()
+
+	mu   sync.Mutex
+	live Live
+
+	announced map[ID]bool      // what this process announced and has seen in cur/
+	left      map[string]stamp // what it looked at and left: not looked at again before it changes
+	strays    int              // told of
+}
+
+// A stamp is what changes when a file does.
+type stamp struct {
+	inode          uint64
+	size           int64
+	changed, wrote time.Time
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{durable.Inode(info), info.Size(), durable.Changed(info), info.ModTime()}, nil
+}
+
+// ReceiverOptions are how a name is held.
+type ReceiverOptions struct {
+	Takeover bool          // claim the mailbox although another host works it
+	Beat     time.Duration // between two signs of life; 0: none
+}
+
+// Receive holds the mailbox's name until Close. The errors are ErrLocked while
+// a receiver here holds it, and ErrElsewhere while another host works the
+// mailbox.
+func (m *Mailbox) Receive(ctx context.Context, o ReceiverOptions) (*Receiver, error) {
+	unlock, err := m.s.lock(ctx, m.s.peerLock(m.name), lockWait)
+	if errors.Is(err, ErrLocked) {
+		return nil, &Error{Op: "receive as", Name: string(m.name), Err: Because(ErrLocked, "a receiver here holds the name"+m.holder())}
+	}
+	if err != nil {
+		return nil, &Error{Op: "receive as", Name: string(m.name), Err: err}
+	}
+	r := &Receiver{m: m, unlock: unlock, announced: make(map[ID]bool), left: make(map[string]stamp)}
+	if err := r.claim(ctx, o); err != nil {
+		unlock()
+		return nil, err
+	}
+	return r, nil
+}
+
+// holder names the process that holds the name, as it says itself.
+func (m *Mailbox) holder() string {
+	home, err := m.home()
+	if err != nil || home.PID == 0 || !home.Host.Same(m.s.host) {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", home.PID)
+}
+
+func (r *Receiver) claim(ctx context.Context, o ReceiverOptions) error {
+	home, err := r.m.home()
+	if err != nil {
+		return err
+	}
+	if home.Host != "" && !home.Host.Same(r.m.s.host) && !o.Takeover {
+		return r.m.elsewhere(home.Host)
+	}
+	now := r.m.s.sys.Now().UTC()
+	r.live, err = r.m.claimHome(ctx, Live{State: Idle, PID: os.Getpid(), BootID: bootID(), StartedAt: &now, BeatAt: &now, Interval: o.Beat.Seconds()})
+	return err
+}
+
+// Mailbox is the mailbox that is received.
+func (r *Receiver) Mailbox() *Mailbox { return r.m }
+
+// Beat says that the receiver is alive; it syncs nothing.
+func (r *Receiver) Beat() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.m.s.sys.Now().UTC()
+	r.live.BeatAt = &now
+	return r.m.writeLive(&r.live, false)
+}
+
+// Close ends the receiver cleanly: it says so, and gives the name up. The home
+// stays.
+func (r *Receiver) Close() error {
+	defer r.unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.StillHome(); err != nil {
+		return nil // somebody else's claim stands; ours says what it said
+	}
+	now := r.m.s.sys.Now().UTC()
+	r.live.State, r.live.BeatAt, r.live.Running, r.live.Doing = Stopped, &now, nil, ""
+	return r.m.writeLive(&r.live, true)
+}
+
+// StillHome is nil as long as this host works the mailbox, and ErrLocked when
+// another one has taken it over: the receiver has to step down before it
+// commits anything more.
+func (r *Receiver) StillHome() error {
+	home, err := r.m.home()
+	if err != nil {
+		return err
+	}
+	if home.Host != "" && !home.Host.Same(r.m.s.host) {
+		return &Error{Op: "receive as", Name: string(r.m.name), Err: Because(ErrLocked, fmt.Sprintf("host %q has taken the mailbox over", home.Host))}
+	}
+	return nil
+}
+
+// Arrivals scans for what this receiver has not announced yet: what stands in
+// cur/ first, then new/. Without rescan cur/ is not read: nothing but a mail
+// reader, or an older receiver, puts there what was not announced.
+func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
+	q := &Queue{m: r.m}
+	peer, err := r.m.Peer()
+	if err != nil {
+		return nil, err
+	}
+	strays := 0
+	if rescan {
+		l, err := r.m.scan(Cur)
+		if err != nil {
+			return nil, err
+		}
+		strays += len(l.strays)
+		q.entries = r.unannounced(l.entries)
+	}
+	if !peer.Hold {
+		l, err := r.m.scan(New)
+		if err != nil {
+			return nil, err
+		}
+		strays += len(l.strays)
+		byID(l.entries)
+		q.entries = append(q.entries, l.entries...)
+	}
+	if rescan && strays != r.strays {
+		r.strays, q.strays = strays, strays
+	}
+	q.entries = slices.DeleteFunc(q.entries, r.leaves)
+	return q, nil
+}
+
+// leaves tells whether e was left where it is before, and has not changed
+// since.
+func (r *Receiver) leaves(e entry) bool {
+	before, known := r.left[r.m.path(e)]
+	if !known {
+		return false
+	}
+	now, err := stampOf(r.m.path(e))
+	if err == nil && now == before {
+		return true
+	}
+	delete(r.left, r.m.path(e))
+	return false
+}
+
+// Next is up to n of what arrived, claimed; none at the end. What is left
+// where it is, is not looked at again before it changes.
+func (r *Receiver) Next(ctx context.Context, q *Queue, n int) (claims []*Claim, err error) {
+	for len(claims) < n {
+		c, err := q.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			for _, c := range claims {
+				c.Release()
+			}
+			return nil, err
+		}
+		claims = append(claims, c)
+	}
+	for _, e := range q.left {
+		if s, err := stampOf(r.m.path(e)); err == nil {
+			r.left[r.m.path(e)] = s
+		}
+	}
+	q.left = nil
+	return claims, nil
+}
+
+// unannounced is what of cur/ this process has not announced, and forgets what
+// has left cur/.
+func (r *Receiver) unannounced(entries []entry) []entry {
+	here := make(map[ID]bool, len(r.announced))
+	fresh := entries[:0]
+	for _, e := range entries {
+		if r.announced[e.id] {
+			here[e.id] = true
+		} else {
+			fresh = append(fresh, e)
+		}
+	}
+	r.announced = here
+	byID(fresh)
+	return fresh
+}
+
+func byID(entries []entry) {
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+}
+
+// Received commits that claims were announced: each moves to cur/, one sync
+// makes all of it durable, and the claims end. What cannot be moved is
+// returned as an error, after the others.
+func (r *Receiver) Received(claims []*Claim) error {
+	defer func() {
+		for _, c := range claims {
+			c.Release()
+		}
+	}()
+	if err := r.StillHome(); err != nil {
+		return err
+	}
+	var first error
+	moved := false
+	for _, c := range claims {
+		if c.e.place == New {
+			if err := c.rename(Cur); err != nil {
+				first = cmp.Or(first, error(&Error{Op: "receive", Name: string(c.ID), Err: err}))
+				continue
+			}
+			moved = true
+		}
+		r.announced[c.ID] = true
+	}
+	if moved {
+		if err := r.m.s.fs.SyncDir(r.m.placeDir(Cur)); err != nil {
+			first = cmp.Or(first, err)
+		}
+	}
+	return first
+}
+
+// Held tells whether a receiver on this host holds the peer's name. A shared
+// lock is tried, so that two that ask at once do not take one another for a
+// holder.
+func (m *Mailbox) Held(ctx context.Context) (bool, error) {
+	unlock, err := m.s.fs.LockFile(ctx, m.s.peerLock(m.name), false, 0)
+	if errors.Is(err, durable.ErrHeld) {
+		return true, nil
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		unlock()
+	}
+	return false, err
+}
+
+// CurPath is where the handoff stands once it was received.
+func (c *Claim) CurPath() string {
+	if c.e.place == Cur {
+		return c.m.path(c.e)
+	}
+	return c.m.file(Cur, c.ID)
+}
