@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -85,52 +84,39 @@ func (a *Awaited) Close() {
 	a.claim.Release()
 }
 
-// AwaitConclusion waits until ctx ends for the conclusion of task, which was
-// sent from this mailbox to the peer to. The errors are context.Cause(ctx), and
-// ErrRefused with the reason when the task was set aside or turned down.
-func (m *Mailbox) AwaitConclusion(ctx context.Context, task ID, to Name) (*Awaited, error) {
-	w := m.Watch()
-	defer w.Close()
+// Conclusion looks for the conclusion of task, which was sent from this
+// mailbox to the peer to: nil while there is none. again tells that it is
+// there, and in another process's hands for a moment. The error is ErrRefused
+// with the reason when the task was set aside, and ErrConflict when what
+// stands under the conclusion's id is none.
+func (m *Mailbox) Conclusion(task ID, to Name) (a *Awaited, again bool, err error) {
 	head := &Header{ID: task, From: m.name, To: to}
-	for {
-		a, err := m.awaitedConclusion(head)
-		if a != nil || err != nil {
-			return a, err
-		}
-		if reason, refused := m.s.refused(task, to); refused {
-			return nil, Because(ErrRefused, "task "+string(task)+" was refused: "+reason)
-		}
-		if _, err := w.Wait(ctx, time.Second); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// awaitedConclusion is the conclusion if it is there and to be had, else nil.
-func (m *Mailbox) awaitedConclusion(task *Header) (*Awaited, error) {
-	id := task.ID.Conclusion()
 	for _, p := range Places {
-		e, _, err := m.at(p, id)
+		e, _, err := m.at(p, task.Conclusion())
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		a, err := m.openAwaited(e)
-		if errors.Is(err, errBusy) || errors.Is(err, errGone) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errGhost) || errors.Is(err, ErrIncomplete) {
-			continue // tried again when something changes, or in a second
-		}
-		if err != nil {
-			return nil, asked(err)
-		}
-		if !a.ends(task) {
+		switch {
+		case errors.Is(err, errBusy), errors.Is(err, errGone), errors.Is(err, fs.ErrNotExist):
+			again = true
+		case errors.Is(err, errGhost), errors.Is(err, ErrIncomplete):
+		case err != nil:
+			return nil, false, asked(err)
+		case !a.ends(head):
 			a.Close()
-			return nil, Because(ErrConflict, "what stands under its conclusion's id "+string(id)+" is not its conclusion")
+			return nil, false, Because(ErrConflict, "what stands under its conclusion's id "+string(e.id)+" is not its conclusion")
+		default:
+			return a, false, nil
 		}
-		return a, nil
 	}
-	return nil, nil
+	if reason, refused := m.s.refused(task, to); refused {
+		return nil, false, Because(ErrRefused, "it was refused: "+reason)
+	}
+	return nil, again, nil
 }
 
 // openAwaited claims the conclusion where this host may move it and it is not

@@ -110,7 +110,7 @@ func (m *Mailbox) toTheRight(e entry) (right entry, found bool, err error) {
 		if !p.rightOf(e.place) {
 			continue
 		}
-		r, _, err := m.at(p, e.id)
+		r, err := m.stands(p, e.id)
 		if err == nil {
 			right, found = r, true
 		} else if !errors.Is(err, fs.ErrNotExist) {

@@ -166,8 +166,9 @@ func (h *Header) answer() string {
 	return s
 }
 
-// maxChain is how many ids References holds: the root and the nearest.
-const maxChain = 33
+// maxChain is how many ids References holds at most: a header has room for
+// them, and for as much again.
+const maxChain = 900
 
 // Chain is the References of what answers h: the root and the nearest
 // ancestors, where not all fit.

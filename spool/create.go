@@ -61,9 +61,6 @@ func Init(dir string, sys *System) (*Spool, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, makeError(dir, err)
 	}
-	if err := os.Chmod(dir, privateDir); err != nil {
-		return nil, makeError(dir, err)
-	}
 	if err := fill(dir, sys); err != nil {
 		return nil, makeError(dir, err)
 	}
@@ -86,8 +83,11 @@ func create(dir string, sys *System) error {
 		return err
 	}
 	unlock, err := durable.LockDir(beside, lockWait)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrReplaced) {
 		return nil // another creator has just finished
+	}
+	if errors.Is(err, durable.ErrHeld) {
+		return Because(ErrLocked, "another process is making it")
 	}
 	if err != nil {
 		return err
@@ -120,6 +120,9 @@ func create(dir string, sys *System) error {
 // fill makes in dir what every spool has, xfer-spool last. What is there
 // already is left as it is.
 func fill(dir string, sys *System) error {
+	if err := os.Chmod(dir, privateDir); err != nil {
+		return err
+	}
 	s := &Spool{dir: dir, sys: sys}
 	s.setModes()
 	if err := s.writeIgnore(); err != nil {

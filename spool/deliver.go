@@ -38,6 +38,7 @@ type Draft struct {
 	Type       string
 	Cwd        string
 	Labels     []Label
+	Key        string // an idempotency key; empty: none
 }
 
 // A Report says what became of one handoff.
@@ -58,6 +59,7 @@ type Delivery struct {
 	given bool // the id was given or computed, not minted for this
 	f     *os.File
 	tmp   string
+	key   string
 	head  int64
 	sum   hash.Hash
 	max   int64
@@ -75,7 +77,7 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Delivery{s: s, m: m, given: d.ID != "", sum: sha256.New(), max: max}
+	w := &Delivery{s: s, m: m, key: d.Key, given: d.ID != "", sum: sha256.New(), max: max}
 	if d.ID == "" {
 		if d.ID, err = s.sys.NewID(); err != nil {
 			return nil, err
@@ -98,6 +100,11 @@ func (s *Spool) addressee(d Draft) (*Mailbox, error) {
 	m, err := s.Mailbox(d.To)
 	if err != nil {
 		return nil, err
+	}
+	for _, dir := range []string{m.tmpDir(), m.placeDir(New)} {
+		if err := isDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	p, err := m.Peer()
 	if err != nil {
@@ -185,11 +192,24 @@ func (w *Delivery) Commit(ctx context.Context) (Report, error) {
 }
 
 func (w *Delivery) commit(ctx context.Context) (Report, error) {
-	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
 	defer w.Abort()
 	if err := w.seal(); err != nil {
-		return r, err
+		return w.nothing(), err
 	}
+	if w.key != "" {
+		return w.commitKeyed(ctx)
+	}
+	return w.register(ctx)
+}
+
+// nothing is the report of a handoff that was not delivered.
+func (w *Delivery) nothing() Report {
+	return Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
+}
+
+// register enters the sealed handoff into the registry and publishes it.
+func (w *Delivery) register(ctx context.Context) (Report, error) {
+	r := w.nothing()
 	if w.given {
 		unlock, err := w.s.lock(ctx, w.s.idLock(w.h.ID), lockWait)
 		if err != nil {
@@ -277,29 +297,34 @@ func (m *Mailbox) settle(h *Header, r Report) (Report, error) {
 // replay answers what became of a handoff that was sent before under this id,
 // and completes one that was never published.
 func (w *Delivery) replay() (Report, error) {
-	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
 	first, err := w.s.lookup(w.h.ID)
 	if err != nil {
-		return r, err
+		return w.nothing(), err
 	}
+	return w.replayOf(first)
+}
+
+// replayOf is replay for what the registry holds.
+func (w *Delivery) replayOf(first *registered) (Report, error) {
+	r := w.nothing()
 	if !first.Same(&w.h) {
 		return r, conflict(&first.Header)
 	}
-	r.Replayed = true
-	found, err := w.m.find(w.h.ID)
+	r.ID, r.Replayed = first.ID, true
+	found, err := w.m.find(first.ID)
 	if err != nil {
 		return r, err
 	}
 	if len(found) == 0 {
 		published, err := w.m.complete(first)
 		if published {
-			return w.m.settle(&w.h, r)
+			return w.m.settle(&first.Header, r)
 		}
 		if err != nil {
 			return r, err
 		}
 	}
-	return w.m.outcome(w.h.ID, r)
+	return w.m.outcome(first.ID, r)
 }
 
 func conflict(first *Header) error {
@@ -331,7 +356,7 @@ func (m *Mailbox) complete(r *registered) (published bool, err error) {
 // foundUnregistered deals with an id that a place has although the registry had
 // not: it was sent from another host, or the registry was lost.
 func (w *Delivery) foundUnregistered(found []entry, err error) (Report, error) {
-	r := Report{ID: w.h.ID, To: w.h.To, Outcome: NotDelivered}
+	r := w.nothing()
 	if uerr := w.s.unregister(w.h.ID); err == nil {
 		err = uerr
 	}

@@ -10,23 +10,23 @@ import (
 	"xfer/internal/durable"
 )
 
-// Export writes the body of c to the file DIR/ID, durably. The file is whole
+// Export writes the body of h to the file DIR/ID, durably. The file is whole
 // from the first moment it has its name; one that is there already is left
 // alone if it has the same bytes, else the error is ErrConflict.
-func (c *Claim) Export(dir string) (path string, err error) {
-	d := c.m.s.fs
+func (s *Spool) Export(h *File, dir string) (path string, err error) {
+	d := s.fs
 	d.Dir, d.File = privateDir, privateFile
-	path = filepath.Join(dir, string(c.ID))
-	suffix, err := c.m.s.suffix()
+	path = filepath.Join(dir, string(h.ID))
+	suffix, err := s.suffix()
 	if err != nil {
 		return "", err
 	}
-	temp := filepath.Join(dir, "."+string(c.ID)+"."+suffix)
+	temp := filepath.Join(dir, "."+string(h.ID)+"."+suffix)
 	f, err := d.Create(temp)
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(f, c.Body())
+	_, err = io.Copy(f, h.Body())
 	if err == nil {
 		err = d.Sync(f)
 	}
@@ -40,7 +40,7 @@ func (c *Claim) Export(dir string) (path string, err error) {
 		_ = durable.Remove(temp)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return path, c.exportedBefore(path)
+		return path, h.exportedBefore(path)
 	}
 	if err != nil {
 		return "", err
@@ -48,9 +48,9 @@ func (c *Claim) Export(dir string) (path string, err error) {
 	return path, d.SyncDir(dir)
 }
 
-// exportedBefore is nil when the file at path has the body of c: an earlier
+// exportedBefore is nil when the file at path has the body of h: an earlier
 // take was cut off before it could commit.
-func (c *Claim) exportedBefore(path string) error {
+func (h *File) exportedBefore(path string) error {
 	f, info, err := durable.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (c *Claim) exportedBefore(path string) error {
 	if err != nil {
 		return err
 	}
-	if digest != c.Digest {
+	if digest != h.Digest {
 		return Because(ErrConflict, path+" is already there with other content")
 	}
 	return nil

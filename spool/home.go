@@ -26,6 +26,7 @@ type homes struct {
 	stamp string
 	read  time.Time
 	home  Live
+	stale bool // home is this host, and its live file says less than it claimed
 }
 
 const rereadHome = time.Second
@@ -54,13 +55,36 @@ func (m *Mailbox) home() (Live, error) {
 	if err != nil {
 		return Live{}, err
 	}
-	m.homes.stamp, m.homes.read, m.homes.home = stamp, time.Now(), Live{}
-	for i := range lives {
-		if lives[i].before(&m.homes.home) {
-			m.homes.home = lives[i]
+	own, err := m.ownClaim()
+	if err != nil {
+		return Live{}, err
+	}
+	h := &m.homes
+	h.stamp, h.read, h.home, h.stale = stamp, time.Now(), Live{}, false
+	for _, l := range lives {
+		stale := l.Host == m.s.host && l.Claim < own
+		if stale {
+			l.Claim = own // an rsync brought back an older file
+		}
+		if l.before(&h.home) {
+			h.home, h.stale = l, stale
 		}
 	}
-	return m.homes.home, nil
+	return h.home, nil
+}
+
+// forget has the claims read again at the next look.
+func (m *Mailbox) forget() {
+	m.homes.mu.Lock()
+	defer m.homes.mu.Unlock()
+	m.homes.stamp = ""
+}
+
+// stale tells whether this host's live file has to be written anew.
+func (m *Mailbox) stale() bool {
+	m.homes.mu.Lock()
+	defer m.homes.mu.Unlock()
+	return m.homes.stale
 }
 
 // MayWork says whether this host may move what is in the mailbox; the first
@@ -71,10 +95,10 @@ func (m *Mailbox) MayWork(ctx context.Context, takeover bool) error {
 	if err != nil {
 		return err
 	}
-	if home.Host.Same(m.s.host) {
+	if home.Host.Same(m.s.host) && !m.stale() {
 		return nil
 	}
-	if home.Host != "" && !takeover {
+	if home.Host != "" && !home.Host.Same(m.s.host) && !takeover {
 		return m.elsewhere(home.Host)
 	}
 	_, err = m.claimHome(ctx, Live{})
@@ -99,7 +123,7 @@ func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 		return l, err
 	}
 	defer unlock()
-	m.homes.stamp = "" // another process of this host may have claimed it
+	m.forget() // another process of this host may have claimed it
 	home, err := m.home()
 	if err != nil {
 		return l, err
@@ -117,8 +141,12 @@ func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 			return l, err
 		}
 	} else if l.State == "" {
-		return l, nil
+		if !m.stale() {
+			return l, nil
+		}
+		l = home
 	}
+	defer m.forget()
 	return l, m.writeLive(&l, true)
 }
 

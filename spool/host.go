@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"xfer/internal/durable"
 )
 
 // A Host names one machine, or one container that says it is another: the
@@ -26,7 +28,7 @@ func (h Host) key() string {
 	i := len(h) - hostHash
 	if i > 0 && h[i-1] == '-' {
 		if _, err := hex.DecodeString(string(h[i:])); err == nil {
-			return string(h[i:])
+			return string(h[i-1:]) // with its '-': a host may have a hash for a name
 		}
 	}
 	return string(h)
@@ -80,6 +82,12 @@ func machineID(env func(string) string) (string, error) {
 			return strings.TrimSpace(string(b)), nil
 		}
 	}
+	return madeMachineID(env)
+}
+
+// madeMachineID is the id that was made, or is made now, under
+// $XDG_STATE_HOME.
+func madeMachineID(env func(string) string) (string, error) {
 	state := env("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
 		state = filepath.Join(env("HOME"), ".local", "state")
@@ -105,7 +113,7 @@ func machineID(env func(string) string) (string, error) {
 }
 
 // newMachineID makes the id whole or not at all; two that make it at once
-// agree on one, since a link replaces nothing.
+// agree on one, since publishing replaces nothing.
 func newMachineID(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return &Error{Op: "make", Name: filepath.Dir(path), Err: err}
@@ -123,7 +131,7 @@ func newMachineID(path string) error {
 	if err := f.Sync(); err != nil {
 		return &Error{Op: "write", Name: path, Err: err}
 	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := durable.Publish(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return &Error{Op: "make", Name: path, Err: err}
 	}
 	return nil

@@ -40,17 +40,24 @@ func (m *Mailbox) Path(p Place, id ID) string { return m.file(p, id) }
 func (s *Spool) Mailbox(n Name) (*Mailbox, error) {
 	m := &Mailbox{s: s, name: n, dir: s.peerDir(n)}
 	for _, dir := range []string{s.peersDir(), m.dir} {
-		err := durable.IsDir(dir)
+		err := isDir(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, ErrNoPeer
-		case errors.Is(err, syscall.ENOTDIR):
-			return nil, Because(ErrMalformed, dir+" is not a directory")
 		case err != nil:
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// isDir is ErrMalformed for a link and for whatever else is no directory.
+func isDir(dir string) error {
+	err := durable.IsDir(dir)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return Because(ErrMalformed, dir+" is not a directory")
+	}
+	return err
 }
 
 // MakeMailbox opens the mailbox of peer n, which it makes where there is none.

@@ -141,6 +141,9 @@ var (
 // ready makes sure that a claimed handoff may be handed out. A task that was
 // concluded is moved to done/ instead (errEnded).
 func (c *Claim) ready(ctx context.Context) error {
+	if c.e.place == Work && !c.m.s.released(c.ID) {
+		return errGone // it was offered, and another reader was faster
+	}
 	switch c.Kind {
 	case Conclusion:
 		if c.m.s.awaited(c.InReplyTo) {

@@ -154,11 +154,29 @@ func (m *Mailbox) suffixedName(id ID) (string, error) {
 	return m.suffixed.names[id], nil
 }
 
+// stands is at, but that in bad/ only a whole handoff says anything about its
+// id: what a sync tool is still bringing there has not been handled.
+func (m *Mailbox) stands(p Place, id ID) (entry, error) {
+	e, _, err := m.at(p, id)
+	if err != nil || p != Bad {
+		return e, err
+	}
+	f, err := openFile(m.path(e), id)
+	if err == nil {
+		_, err = f.Verify()
+		_ = f.Close()
+	}
+	if err != nil && passIncomplete(err) == nil {
+		return e, fs.ErrNotExist
+	}
+	return e, err
+}
+
 // find is every place in which id stands, from left to right.
 func (m *Mailbox) find(id ID) ([]entry, error) {
 	var found []entry
 	for _, p := range Places {
-		e, _, err := m.at(p, id)
+		e, err := m.stands(p, id)
 		if err == nil {
 			found = append(found, e)
 		} else if !errors.Is(err, fs.ErrNotExist) {

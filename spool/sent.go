@@ -3,9 +3,7 @@ package spool
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
-	"slices"
 )
 
 // Counts is how many handoffs stand in each place; names only are read.
@@ -16,6 +14,7 @@ func (m *Mailbox) Counts() (map[Place]int, error) {
 		if err != nil {
 			return nil, err
 		}
+		counts[p] = 0
 		for _, e := range l.entries {
 			if p != Bad || isID(e.file) {
 				counts[p]++
@@ -55,27 +54,134 @@ func (s *Spool) eachSent(ctx context.Context, do func(ID) error) error {
 	return nil
 }
 
-// OpenTasks are the tasks that n sent from this host and whose conclusion has
-// not come, oldest first. What the registry cannot tell is passed over.
-func (s *Spool) OpenTasks(ctx context.Context, n Name) ([]ID, error) {
+// A SentHandoff is a handoff that this host sent, with what became of it.
+type SentHandoff struct {
+	Header
+	Report     Report
+	Conclusion *Header // of a task; nil while it is open
+}
+
+// SentList is one page of what this host sent.
+type SentList struct {
+	Handoffs []SentHandoff
+	More     bool // the limit cut it short
+}
+
+// Sent lists what n sent from this host and f means, oldest first, at most
+// limit of them (0: all), beginning after the id after. With open: only tasks
+// whose conclusion has not come and which were not refused. What the registry
+// cannot tell is passed over.
+func (s *Spool) Sent(ctx context.Context, n Name, f Filter, open bool, after ID, limit int) (*SentList, error) {
 	m, err := s.Mailbox(n)
+	if err != nil && !errors.Is(err, ErrNoPeer) {
+		return nil, err
+	}
+	ids, err := s.sentIDs(ctx, m, open)
+	if err != nil {
+		return nil, err
+	}
+	f.From = n
+	l := &SentList{}
+	next := oldestFirst(ids, after)
+	for e, ok := next(); ok; e, ok = next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := s.sent(e.id, f, open)
+		if err != nil {
+			return nil, err
+		}
+		if h == nil {
+			continue
+		}
+		if limit > 0 && len(l.Handoffs) == limit {
+			l.More = true
+			break
+		}
+		l.Handoffs = append(l.Handoffs, *h)
+	}
+	return l, nil
+}
+
+// sentIDs are the ids in the registry; with open, without those whose
+// conclusion stands in m, which is told by names alone.
+func (s *Spool) sentIDs(ctx context.Context, m *Mailbox, open bool) ([]entry, error) {
+	concluded := map[ID]bool{}
+	if open && m != nil {
+		var err error
+		if concluded, err = m.IDs(); err != nil {
+			return nil, err
+		}
+	}
+	var ids []entry
+	err := s.eachSent(ctx, func(id ID) error {
+		if len(concluded) == 0 || !concluded[id.Conclusion()] {
+			ids = append(ids, entry{id: id})
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// sent is what became of id, or nil where it is not meant.
+func (s *Spool) sent(id ID, f Filter, open bool) (*SentHandoff, error) {
+	r, err := s.lookup(id)
+	if err != nil {
+		return nil, nil // a crash, or a writer in this moment
+	}
+	if open && r.Kind != Task || !f.Match(&r.Header) {
+		return nil, nil
+	}
+	h := &SentHandoff{Header: r.Header, Report: Report{ID: id, To: r.To, Outcome: Unknown}}
+	if m, err := s.Mailbox(r.To); err == nil {
+		found, err := m.find(id)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			h.Report.Outcome, h.Report.Detail = m.outcomeAt(rightmost(found))
+		}
+	}
+	if r.Kind == Task {
+		if h.Conclusion, err = s.ConclusionOf(&r.Header); err != nil {
+			return nil, err
+		}
+	}
+	if open && (h.Conclusion != nil || h.Report.Outcome == Refused) {
+		return nil, nil
+	}
+	return h, nil
+}
+
+// OpenTasks are the tasks that n sent from this host and whose conclusion has
+// not come, oldest first.
+func (s *Spool) OpenTasks(ctx context.Context, n Name) ([]ID, error) {
+	l, err := s.Sent(ctx, n, Filter{}, true, "", 0)
 	if err != nil {
 		return nil, err
 	}
 	open := []ID{}
-	err = s.eachSent(ctx, func(id ID) error {
-		r, err := s.lookup(id)
-		if err != nil || r.Kind != Task || r.From != n {
-			return nil
+	for _, h := range l.Handoffs {
+		open = append(open, h.ID)
+	}
+	return open, nil
+}
+
+// ResolveSent is the one id in this host's registry that part fits. The errors
+// are ErrNoHandoff, and ErrAmbiguous naming the candidates.
+func (s *Spool) ResolveSent(ctx context.Context, part IDPart) (ID, error) {
+	if id, whole := part.Whole(); whole {
+		return id, nil
+	}
+	var ids []ID
+	err := s.eachSent(ctx, func(id ID) error {
+		if part.Fits(id) {
+			ids = append(ids, id)
 		}
-		for _, p := range Places {
-			if _, _, err := m.at(p, id.Conclusion()); !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-		open = append(open, id)
 		return nil
 	})
-	slices.Sort(open)
-	return open, err
+	if err != nil {
+		return "", err
+	}
+	return only(part, ids)
 }

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"xfer/internal/durable"
@@ -70,6 +72,9 @@ func open(dir string, sys *System) (*Spool, error) {
 	s := &Spool{dir: dir, sys: sys}
 	info, err := os.Stat(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && isLink(dir):
+		return nil, &Error{Op: "open spool", Name: dir, Err: Because(ErrNoSpool, "a link to what is not there"),
+			Hint: "is something not mounted there?"}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &Error{Op: "open spool", Name: dir, Err: Because(ErrNoSpool, "nothing is there"),
 			Hint: "'xfer-inbox create' makes the spool and a mailbox in it"}
@@ -78,11 +83,10 @@ func open(dir string, sys *System) (*Spool, error) {
 	case !info.IsDir():
 		return nil, Because(ErrNoSpool, "not a directory")
 	}
-	if err := s.readVersion(); err != nil {
+	if err := s.readVersion(); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, err
-	}
-	if err := s.checkOwner(info); err != nil {
-		return nil, err
+	} else if oerr := s.checkOwner(info); oerr != nil || err != nil {
+		return nil, cmp.Or(oerr, err)
 	}
 	s.setModes()
 	if s.host, err = sys.Host(); err != nil {
@@ -91,21 +95,30 @@ func open(dir string, sys *System) (*Spool, error) {
 	return s, s.checkLocal()
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 func (s *Spool) readVersion() error {
 	b, err := durable.ReadRegular(s.versionFile(), 64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Error{Op: "open spool", Name: s.dir, Err: Because(ErrNoSpool, "a directory without the file xfer-spool"),
 			Hint: "is something not mounted there? 'xfer-inbox init' makes a spool in an empty directory"}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, durable.ErrNotRegular):
+		return Because(ErrNoSpool, "its xfer-spool is not a regular file")
+	case errors.Is(err, syscall.EFBIG):
+		return Because(ErrVersion, "its xfer-spool has more bytes than one has")
+	case err != nil:
 		return err
 	}
 	word := strings.TrimSuffix(string(b), "\n")
 	if number, ok := strings.CutPrefix(word, versionWord); ok && number == strconv.Itoa(Version) {
 		return nil
 	}
-	return &Error{Op: "open spool", Name: s.dir, Err: Because(ErrVersion, "its format is "+strconv.Quote(clip(word))+", this program knows "+strconv.Quote(versionWord+strconv.Itoa(Version))),
-		Hint: "a newer xfer reads it"}
+	return Because(ErrVersion, "its format is "+strconv.Quote(clip(word))+", this program knows "+strconv.Quote(versionWord+strconv.Itoa(Version)))
 }
 
 // checkOwner refuses a spool of somebody else, to root too: what root makes in
@@ -157,7 +170,7 @@ func (sys *System) MaxBytes() (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	// Xfer-Size has twelve digits.
 	if err != nil || n < 0 || n >= int64(math.Pow10(sizeWidth)) {
-		return 0, &Error{Op: "read $XFER_MAX_BYTES", Name: s, Err: Because(ErrConfig, "not a number of bytes")}
+		return 0, &Error{Op: "read $XFER_MAX_BYTES", Name: s, Err: Because(ErrConfig, "not a number of bytes, at most 999999999999")}
 	}
 	return n, nil
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"xfer/internal/tool"
 	"xfer/spool"
@@ -100,6 +99,19 @@ func (c *caller) resolveAny(typed string) (spool.ID, error) {
 	part, err := spool.ParseIDPart(typed)
 	if err != nil {
 		return "", err
+	}
+	return c.s.ResolveAny(part)
+}
+
+// resolveSent reads what was typed for an id as one that this host sent, or one
+// anywhere in the spool.
+func (c *caller) resolveSent(typed string) (spool.ID, error) {
+	part, err := spool.ParseIDPart(typed)
+	if err != nil {
+		return "", err
+	}
+	if id, err := c.s.ResolveSent(c.Ctx, part); err == nil || !errors.Is(err, spool.ErrNoHandoff) {
+		return id, err
 	}
 	return c.s.ResolveAny(part)
 }

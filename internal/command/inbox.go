@@ -11,8 +11,8 @@ func Inbox() *tool.Program {
 		About:   "Look into mailboxes, take handoffs out of one's own, and conclude tasks.",
 		Default: "list",
 		Verbs: []*tool.Verb{
-			listVerb(), showVerb(), takeVerb(), concludeVerb(), seenVerb(), releaseVerb(),
-			statusVerb(), watchVerb(), createVerb(), initVerb(),
+			listVerb(), showVerb(), takeVerb(), concludeVerb(), seenVerb(), releaseVerb(), awaitVerb(),
+			statusVerb(), conversationVerb(), sentVerb(), watchVerb(), createVerb(), initVerb(),
 		},
 	}
 }

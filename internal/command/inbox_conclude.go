@@ -14,8 +14,8 @@ import (
 func concludeVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "conclude",
-		Synopsis: []string{"conclude [flags] ID done|blocked|needs-input [-f FILE | < FILE]"},
-		About: "Ends a task, taken or not: the conclusion goes to its sender, the task to done/. " +
+		Synopsis: []string{"conclude [flags] ID done|blocked|needs-input [-f FILE|< FILE]"},
+		About: "Ends a task, taken or not. The conclusion goes to its sender, the task to done/. " +
 			"The same again is a replay; the first conclusion stands. Waits for nothing but the body.",
 		Flags: []cli.Flag{
 			fileFlag(),

@@ -66,7 +66,7 @@ func initVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "init",
 		Synopsis: []string{"init [flags]"},
-		About: "Makes a spool: where nothing is, in an empty directory, or in a new Syncthing folder. " +
+		About: "Makes a spool. It may be where nothing is, in an empty directory, or in a new Syncthing folder. " +
 			"On a spool it completes what this host lacks. Never waits.",
 		Examples: []string{
 			"xfer-inbox init",

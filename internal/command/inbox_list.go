@@ -17,7 +17,7 @@ func listVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "list",
 		Synopsis: []string{"list [flags]"},
-		About: "Lists what stands in a mailbox, oldest first: id, kind, sender, state, time, subject. " +
+		About: "Lists what stands in a mailbox, oldest first. The columns: id, kind, sender, state, time, subject. " +
 			"Never consumes, and waits only with --wait. Without --state: what is unfinished.",
 		Flags: append(filterFlags(),
 			&cli.StringSliceFlag{Name: "state", Usage: "in `STATE`: new, cur, work, done, bad, or all"},

@@ -49,6 +49,9 @@ func show(c *tool.Call) error {
 			return tool.Usage("flag " + strconv.Quote("--"+flag) + ": not a number of bytes")
 		}
 	}
+	if _, err := spool.ParseIDPart(c.Arguments[0]); err != nil {
+		return err
+	}
 	x, err := open(c)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func statusVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "status",
 		Synopsis: []string{"status [flags] [ID…]"},
-		About: "Tells what can be known of handoffs, with the evidence; without ID, who and where you are, and how " +
+		About: "Tells what can be known of handoffs, with the evidence. Without ID: who and where you are, and how " +
 			"much is waiting. Lines of key and value. Never waits, never consumes.",
 		Max: -1,
 		Examples: []string{

@@ -16,7 +16,7 @@ func takeVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "take",
 		Synopsis: []string{"take [flags] [ID]"},
-		About: "Takes the oldest handoff that fits, or ID: its body goes to standard output, then it is consumed. " +
+		About: "Takes the oldest handoff that fits, or ID. Its body goes to standard output, then it is consumed. " +
 			"A task then owes its conclusion. Waits only with --wait; nothing there: 1.",
 		Flags: append(filterFlags(),
 			waitFlag("until there is one, at most `DURATION`"),
@@ -51,6 +51,11 @@ func take(c *tool.Call) error {
 	t, err := newTaking(c)
 	if err != nil {
 		return err
+	}
+	for _, typed := range c.Arguments {
+		if _, err := spool.ParseIDPart(typed); err != nil {
+			return err
+		}
 	}
 	if t.caller, err = open(c); err != nil {
 		return err
@@ -198,7 +203,7 @@ func (t *taking) write(c *spool.Claim) error {
 	record := newHandoffRecord(&c.Header, state, t.m.Path(state, c.ID), &spool.Run{TakenBy: t.by, TakenAt: now})
 	switch {
 	case t.dir != "":
-		path, err := c.Export(t.dir)
+		path, err := t.s.Export(c.File, t.dir)
 		if err != nil {
 			return err
 		}
@@ -220,27 +225,3 @@ func (t *taking) write(c *spool.Claim) error {
 type exportRecord struct{ *handoffRecord }
 
 func (r *exportRecord) Fields() []any { return append(r.handoffRecord.Fields(), r.Path) }
-
-// handOutConclusion hands out an awaited conclusion, and exits as it says.
-func (c *caller) handOutConclusion(a *spool.Awaited) error {
-	defer a.Close()
-	var err error
-	if c.Out.JSON() {
-		err = c.writeObject(newHandoffRecord(&a.Header, spool.Finished, "", nil), a.File, a.IsUTF8())
-	} else {
-		err = c.writeBody(a.Body())
-	}
-	if err != nil {
-		return onID("await", a.InReplyTo, err)
-	}
-	if err := a.Finish(); err != nil {
-		return onID("await", a.InReplyTo, spool.Because(err, err.Error()+"; its conclusion was handed out, and may be offered again"))
-	}
-	switch a.Ending {
-	case spool.Blocked:
-		return tool.Exit(80)
-	case spool.NeedsInput:
-		return tool.Exit(81)
-	}
-	return nil
-}

@@ -11,10 +11,10 @@ func watchVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "watch",
 		Synopsis: []string{"watch [flags]"},
-		About: "Prints a line for each handoff that arrives from now on, as list prints it. " +
+		About: "Prints a line for each arrival from now on, as list prints it. " +
 			"Never consumes, moves nothing, holds no name. Waits until it is stopped.",
 		Flags: append(filterFlags(),
-			&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again this often where nothing was noticed"},
+			&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
 		),
 		Examples: []string{
 			"xfer-inbox watch",

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +32,7 @@ func Send() *tool.Program {
 				&cli.StringFlag{Name: "in-reply-to", Usage: "it answers the handoff `ID`"},
 				&cli.StringSliceFlag{Name: "label", Usage: "with label `L`, to filter by; may be repeated"},
 				&cli.StringFlag{Name: "id", Usage: "send under this very `ID`: a retry is a replay"},
+				&cli.StringFlag{Name: "key", Usage: "an idempotency key of your own, `TEXT`"},
 				&cli.DurationFlag{Name: "await", Usage: "wait `DURATION` for a task's conclusion, print its body"},
 				&cli.StringFlag{Name: "type", Usage: "`MIME` type of the body"},
 				&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk: a power cut may lose it"},
@@ -134,12 +134,22 @@ func newSending(c *tool.Call) (*sending, error) {
 	if _, err := c.Process.System.MaxBytes(); err != nil {
 		return nil, err
 	}
+	if c.IsSet("in-reply-to") {
+		if _, err := spool.ParseIDPart(c.String("in-reply-to")); err != nil {
+			return nil, err
+		}
+	}
 	if c.IsSet("id") {
 		if s.draft.ID, err = spool.ParseID(c.String("id")); err != nil {
 			return nil, err
 		}
 		if len(s.to) > 1 {
 			return nil, tool.Usage("flag \"--id\": one PEER only, since an id is one handoff's")
+		}
+	}
+	if c.IsSet("key") {
+		if s.draft.Key = c.String("key"); s.draft.Key == "" || c.IsSet("id") {
+			return nil, tool.Usage("flag \"--key\": not empty, and not together with \"--id\"")
 		}
 	}
 	if c.IsSet("await") {
@@ -307,15 +317,17 @@ func (s *sending) writable() bool {
 
 // tooLarge names the body's whole size where it can be known.
 func (s *sending) tooLarge(err error) error {
+	e := &spool.Error{Err: err, Hint: "XFER_MAX_BYTES sets the limit"}
 	if f := s.String("file"); f != "" && f != "-" {
-		if info, serr := os.Stat(f); serr == nil && info.Mode().IsRegular() {
-			limit, lerr := s.Process.System.MaxBytes()
-			if lerr == nil {
-				err = spool.Because(spool.ErrTooLarge, fmt.Sprintf("the body has %d bytes, and the limit is %d", info.Size(), limit))
-			}
+		info, serr := os.Stat(f)
+		limit, lerr := s.Process.System.MaxBytes()
+		if serr == nil && lerr == nil && info.Mode().IsRegular() {
+			e.Op, e.Name = "send", f
+			e.Err = spool.Because(err, fmt.Sprintf("it has %d bytes, and the limit is %d", info.Size(), limit))
 		}
 	}
-	return tool.WithHint(&spool.Error{Op: "send", Err: spool.Because(err, err.Error()+"; nothing was sent")}, "$XFER_MAX_BYTES sets the limit")
+	e.Err = nothingSent(e.Err)
+	return e
 }
 
 // returnAddress makes the mailbox that a task's conclusion comes back to.
@@ -324,7 +336,7 @@ func (s *sending) returnAddress() error {
 		return nil
 	}
 	if _, err := s.s.MakeMailbox(s.me); err != nil {
-		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: err}
+		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: nothingSent(err)}
 	}
 	return nil
 }
@@ -349,10 +361,10 @@ func (s *sending) commit(p *parcel) error {
 	if p.err != nil {
 		return s.sendError(p)
 	}
-	s.tell(p)
 	if p.report.Outcome == spool.Refused {
 		return s.sendError(p)
 	}
+	s.tell(p)
 	return nil
 }
 
@@ -379,52 +391,24 @@ func (s *sending) sendError(p *parcel) error {
 			"'xfer-inbox status "+string(p.report.ID)+"' tells when it can be told")
 	case errors.Is(err, spool.ErrConflict), errors.Is(err, spool.ErrNoPeer):
 	default:
-		err = spool.Because(err, err.Error()+"; nothing was sent")
+		err = nothingSent(err)
 	}
 	return s.peerError("send to", p.to, err)
 }
 
 // awaitAll waits for the conclusion of each task that was sent.
 func (s *sending) awaitAll(failures *tool.Failures) error {
-	ctx, cancel := context.WithTimeoutCause(s.Ctx, s.Duration("await"), errTimeUp)
-	defer cancel()
 	m, err := s.mailbox()
 	if err != nil {
 		return err
 	}
-	var open []*parcel
+	w := &waiting{caller: s.caller, m: m, failures: failures, limit: max(s.Duration("await"), 1)}
 	for _, p := range s.all {
 		if p.err == nil && p.report.Outcome != spool.Refused {
-			open = append(open, p)
+			w.open = append(w.open, openTask{p.report.ID, p.to})
 		}
 	}
-	if len(open) == 1 {
-		failures.Add(s.await(ctx, m, open[0]))
-		return failures.Err()
-	}
-	ended := make(chan error)
-	for _, p := range open {
-		go func() { ended <- s.await(ctx, m, p) }()
-	}
-	for range open {
-		failures.Add(<-ended)
-	}
-	return failures.Err()
-}
-
-var errTimeUp = errors.New("time is up")
-
-// await waits for one conclusion and hands it out.
-func (s *sending) await(ctx context.Context, m *spool.Mailbox, p *parcel) error {
-	a, err := m.AwaitConclusion(ctx, p.report.ID, p.to)
-	if errors.Is(err, errTimeUp) {
-		s.Err.Always("%s is still open after %s", p.report.ID, shortDuration(s.Duration("await")))
-		return tool.Exit(1)
-	}
-	if err != nil {
-		return onID("await", p.report.ID, err)
-	}
-	return s.handOutConclusion(a)
+	return w.run()
 }
 
 func shortDuration(d time.Duration) string {

@@ -1,0 +1,103 @@
+package spool
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"xfer/internal/durable"
+)
+
+// A key is an idempotency key of the caller's own: it counts per sender and
+// peer. local/ids/key/HASH is a one-line file with the id that was sent under
+// it, made before that id is registered; it goes when that id's memory
+// expires. One that names an id of which nothing is known was left by a crash
+// before the registration, and is given to the next id.
+
+func (s *Spool) keyDir() string { return filepath.Join(s.idsDir(), "key") }
+
+func keyHash(from, to Name, key string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "key\x00%s\x00%s\x00%s", from, to, key))
+	return hex.EncodeToString(sum[:])
+}
+
+// commitKeyed is commit under w's key: the first handoff that was sent with it
+// is answered for, if it is the same; else the error is ErrConflict.
+func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
+	hash := keyHash(w.h.From, w.h.To, w.key)
+	// The first characters of the hash spread the locks as an id's last do.
+	unlock, err := w.s.lock(ctx, filepath.Join(w.s.lockDir(), "key."+hash[:2]), lockWait)
+	if err != nil {
+		return w.nothing(), err
+	}
+	defer unlock()
+	path := filepath.Join(w.s.keyDir(), hash)
+	first, err := w.s.keyed(path)
+	if err != nil {
+		return w.nothing(), err
+	}
+	if first != "" {
+		unlock, err := w.s.lock(ctx, w.s.idLock(first), lockWait)
+		if err != nil {
+			return w.nothing(), err
+		}
+		defer unlock()
+		r, err := w.answerFor(first)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return r, err
+		}
+	}
+	if err := w.s.retryMade(func() error {
+		return w.s.fs.ReplaceLazily(path, []byte(string(w.h.ID)+"\n"))
+	}, w.s.localDir(), w.s.tempDir(), w.s.idsDir(), w.s.keyDir()); err != nil {
+		return w.nothing(), err
+	}
+	r, err := w.register(ctx)
+	if r.Outcome == NotDelivered {
+		_ = durable.Remove(path)
+	}
+	return r, err
+}
+
+// keyed is the id that a key's file names; empty where there is none.
+func (s *Spool) keyed(path string) (ID, error) {
+	b, err := durable.ReadRegular(path, 64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if text := strings.TrimSpace(string(b)); isID(text) {
+		return ID(text), nil
+	}
+	return "", nil // cut off by a crash: nothing was registered after it
+}
+
+// answerFor is replay for the id first, whose lock is held; fs.ErrNotExist
+// where nothing is known of it.
+func (w *Delivery) answerFor(first ID) (Report, error) {
+	r, err := w.s.lookup(first)
+	if err == nil {
+		return w.replayOf(r)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return w.nothing(), err
+	}
+	found, ferr := w.m.find(first)
+	if ferr != nil || len(found) == 0 {
+		return w.nothing(), cmp.Or(ferr, err)
+	}
+	f, err := openFile(w.m.path(rightmost(found)), first) // the registry was lost
+	if err != nil {
+		return w.nothing(), asked(err)
+	}
+	defer func() { _ = f.Close() }()
+	return w.replayOf(&registered{Header: f.Header, info: f.info})
+}
