@@ -85,5 +85,6 @@ func (m *Mailbox) setAside(e entry, f *os.File, w why, reason string) (to string
 	if err != nil {
 		return "", err
 	}
+	m.log(event{Event: "set aside", ID: e.id, Place: e.place, Detail: string(w)})
 	return to, m.s.fs.SyncDir(m.placeDir(Bad))
 }

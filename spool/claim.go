@@ -1,9 +1,12 @@
 package spool
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"xfer/internal/durable"
 )
@@ -36,6 +39,22 @@ var (
 // says so. An incomplete one stays as it is (ErrIncomplete), and so does what
 // is no regular file.
 func (m *Mailbox) claim(e entry) (*Claim, error) {
+	l, err := m.lockEntry(e)
+	if err != nil {
+		return nil, err
+	}
+	return m.claimLocked(l, time.Now())
+}
+
+// A lockedEntry is open and locked, and not judged yet.
+type lockedEntry struct {
+	entry
+	f    *os.File
+	info fs.FileInfo
+}
+
+// lockEntry is the first half of claim.
+func (m *Mailbox) lockEntry(e entry) (*lockedEntry, error) {
 	f, info, err := durable.OpenRegular(m.path(e), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrReplaced) {
 		return nil, errGone
@@ -43,9 +62,19 @@ func (m *Mailbox) claim(e entry) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.claimFile(e, f, info)
-	if err != nil {
+	if err := m.claimOpen(e, f); err != nil {
 		_ = f.Close()
+		return nil, err
+	}
+	return &lockedEntry{e, f, info}, nil
+}
+
+// claimLocked is the second half of claim. What else has the id is looked up
+// now, suffixes in cur/ as of since, when the lock was held already.
+func (m *Mailbox) claimLocked(l *lockedEntry, since time.Time) (*Claim, error) {
+	c, err := m.claimFile(l.entry, l.f, l.info, since)
+	if err != nil {
+		_ = l.f.Close()
 		return nil, err
 	}
 	return c, nil
@@ -77,19 +106,25 @@ func (m *Mailbox) claimOpen(e entry, f *os.File) error {
 	return nil
 }
 
-func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo) (*Claim, error) {
-	if err := m.claimOpen(e, f); err != nil {
-		return nil, err
-	}
-	if right, found, err := m.toTheRight(e); err != nil {
+func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo, since time.Time) (*Claim, error) {
+	if right, found, err := m.toTheRight(e, since); err != nil {
 		return nil, err
 	} else if found {
 		return nil, m.ghost(e, f, right)
 	}
+	if before, found, err := m.folded(e.id); err != nil {
+		return nil, err
+	} else if found && before.Last.Handled() {
+		return nil, m.foldedGhost(e, f, info, before)
+	}
 	h, err := readHandoff(f, info, e.id)
+	why := whyMalformed
+	if err == nil {
+		err, why = m.s.original(h), whyDiffers
+	}
 	switch {
 	case errors.Is(err, ErrMalformed):
-		to, aerr := m.setAside(e, f, whyMalformed, err.Error())
+		to, aerr := m.setAside(e, f, why, err.Error())
 		if aerr != nil {
 			return nil, aerr
 		}
@@ -105,12 +140,12 @@ func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo) (*Claim, erro
 }
 
 // toTheRight is the rightmost other place in which e's id stands.
-func (m *Mailbox) toTheRight(e entry) (right entry, found bool, err error) {
+func (m *Mailbox) toTheRight(e entry, since time.Time) (right entry, found bool, err error) {
 	for _, p := range Places {
 		if !p.rightOf(e.place) {
 			continue
 		}
-		r, err := m.stands(p, e.id)
+		r, err := m.stands(p, e.id, since)
 		if err == nil {
 			right, found = r, true
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +191,37 @@ func (m *Mailbox) ghost(e entry, f *os.File, right entry) error {
 	if err := durable.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	m.log(event{Event: "dropped a ghost", ID: e.id, Place: e.place})
 	return Because(errGhost, "already handled: it stands in "+string(right.place)+"/; the copy in "+string(e.place)+"/ is dropped")
+}
+
+// foldedGhost deals with e, locked and open as f, whose id a segment remembers
+// as handled: the same handoff is dropped after its id is folded anew, so that
+// the memory outlives what brought it back; another one is set aside.
+func (m *Mailbox) foldedGhost(e entry, f *os.File, info fs.FileInfo, before Folded) error {
+	h, err := readHandoff(f, info, e.id)
+	if err == nil {
+		_, err = h.Verify()
+	}
+	switch {
+	case errors.Is(err, ErrMalformed):
+	case err != nil:
+		return err
+	case h.same() == before.Same:
+		if err := m.Fold([]Folded{before}); err != nil {
+			return err
+		}
+		if err := durable.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		m.log(event{Event: "dropped a ghost", ID: e.id, Place: e.place})
+		return Because(errGhost, "already handled: it was finished and let go; the copy in "+string(e.place)+"/ is dropped")
+	}
+	to, err := m.setAside(e, f, whyDiffers, "another handoff had its id, and was finished and let go")
+	if err != nil {
+		return err
+	}
+	return Because(errAside, "another handoff had its id, and was finished and let go; set aside as bad/"+to)
 }
 
 func sameInode(a, b *os.File) (bool, error) {
@@ -206,7 +271,38 @@ func (m *Mailbox) misrouted(c *Claim) error {
 	if err := m.setAsideWhole(c, reason); err != nil {
 		return err
 	}
-	return Because(errAside, reason+"; set aside as bad/"+string(c.ID))
+	told := ""
+	if err := m.notice(&c.Header); err != nil {
+		told = "; its sender was not told: " + err.Error()
+	}
+	return Because(errAside, reason+"; set aside as bad/"+string(c.ID)+told)
+}
+
+// notice tells the sender of a handoff that it was found in the wrong mailbox,
+// once on all hosts, and never about a notice or a conclusion.
+func (m *Mailbox) notice(h *Header) error {
+	if h.Kind == Conclusion || h.InReplyTo != "" && h.ID == h.InReplyTo.Misroute() {
+		return nil
+	}
+	w, err := m.s.NewDelivery(Draft{
+		ID: h.ID.Misroute(), From: m.name, To: h.From, Kind: Notification, InReplyTo: h.ID, References: h.Chain(),
+		Subject: "Misrouted: " + string(h.ID), Type: "text/plain; charset=utf-8",
+	})
+	if errors.Is(err, ErrNoPeer) {
+		return nil // whoever has no mailbox cannot be told
+	}
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := fmt.Fprintf(w, "The %s %s is addressed to %s and was found in the mailbox of %s, where it was set aside.\n", h.Kind, h.ID, h.To, m.name); err != nil {
+		return err
+	}
+	_, err = w.Commit(context.Background())
+	if errors.Is(err, ErrConflict) {
+		return nil // it was told before
+	}
+	return err
 }
 
 // move commits: one rename to the right that replaces nothing, made under the
@@ -232,6 +328,7 @@ func (c *Claim) rename(p Place) error {
 	}
 	if err == nil {
 		c.e = entry{c.ID, p, string(c.ID)}
+		c.m.log(event{Event: "moved", Place: p}.about(&c.Header))
 	}
 	return err
 }

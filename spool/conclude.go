@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"xfer/internal/durable"
 )
 
 // A conclusion is looked up before a task is handed out, released or
@@ -32,6 +34,9 @@ func (m *Mailbox) conclusionOf(ctx context.Context, task *Header) (*Header, erro
 		if h != nil || err != nil {
 			return h, err
 		}
+		if f, found, err := asker.folded(id); err != nil || found && f.Last.Ending() != "" {
+			return f.conclusion(task), err
+		}
 	}
 	h, err := m.published(id, task, Bad)
 	if h != nil || err != nil {
@@ -44,10 +49,29 @@ func (m *Mailbox) conclusionOf(ctx context.Context, task *Header) (*Header, erro
 	if err != nil || !r.ends(task) {
 		return nil, passIncomplete(err)
 	}
-	if asker == nil {
+	at, place, err := m.s.conclusionGoes(task.From, m.name)
+	if errors.Is(err, ErrNoPeer) {
 		return &r.Header, nil
 	}
-	return &r.Header, asker.completeLocked(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Header, at.completeLocked(ctx, r, place)
+}
+
+// conclusionGoes is where a conclusion for asker belongs: into the asker's
+// new/, or where the asker was removed, into the taker's own bad/.
+func (s *Spool) conclusionGoes(asker, taker Name) (*Mailbox, Place, error) {
+	m, err := s.Mailbox(asker)
+	if err != nil {
+		return nil, "", err
+	}
+	p, err := m.readPeer()
+	if err == nil && p.RemovedAt != nil {
+		m, err = s.Mailbox(taker)
+		return m, Bad, err
+	}
+	return m, New, nil // a conclusion passes a policy, even one that cannot be read
 }
 
 // passIncomplete is nil for what says nothing about the task yet, or ever.
@@ -76,11 +100,11 @@ func (m *Mailbox) published(id ID, task *Header, places ...Place) (*Header, erro
 			_, err = f.Verify()
 			_ = f.Close()
 		}
+		if err == nil && f.ends(task) {
+			return &f.Header, nil
+		}
 		if err = passIncomplete(err); err != nil {
 			return nil, err
-		}
-		if f != nil && f.ends(task) {
-			return &f.Header, nil
 		}
 	}
 	return nil, nil
@@ -88,7 +112,7 @@ func (m *Mailbox) published(id ID, task *Header, places ...Place) (*Header, erro
 
 // completeLocked publishes what was registered and not published, under the
 // lock of its id.
-func (m *Mailbox) completeLocked(ctx context.Context, r *registered) error {
+func (m *Mailbox) completeLocked(ctx context.Context, r *registered, p Place) error {
 	unlock, err := m.s.lock(ctx, m.s.idLock(r.ID), lockWait)
 	if err != nil {
 		return err
@@ -98,11 +122,11 @@ func (m *Mailbox) completeLocked(ctx context.Context, r *registered) error {
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	published, err := m.complete(r)
+	published, err := m.complete(r, p)
 	if !published || err != nil {
 		return err
 	}
-	return m.s.fs.SyncDir(m.placeDir(New))
+	return m.s.fs.SyncDir(m.placeDir(p))
 }
 
 // A Concluding is the conclusion of a task being written. It ends with Commit
@@ -111,6 +135,22 @@ type Concluding struct {
 	*Delivery
 	m    *Mailbox
 	task Header
+	held *Claim // the task's lock, where this process has it
+}
+
+// ConcludeHeld is Conclude for a task whose lock this process holds: Commit
+// moves it under that lock.
+func (c *Claim) ConcludeHeld(ending Ending, draft Draft) (*Concluding, error) {
+	w, err := c.m.Conclude(c.ID, ending, draft)
+	if err == nil {
+		w.held = c
+	}
+	return w, err
+}
+
+// Concluded is the conclusion of a claimed task, or nil.
+func (c *Claim) Concluded(ctx context.Context) (*Header, error) {
+	return c.m.conclusionOf(ctx, &c.Header)
 }
 
 // Conclude begins the conclusion of the task id, which stands in new/, cur/,
@@ -129,16 +169,12 @@ func (m *Mailbox) Conclude(id ID, ending Ending, draft Draft) (*Concluding, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Concluding{w, m, *task}, nil
+	return &Concluding{Delivery: w, m: m, task: *task}, nil
 }
 
 // task is the header of the task id of this mailbox.
 func (m *Mailbox) task(id ID) (*Header, error) {
-	e, err := m.standing(id)
-	if err != nil {
-		return nil, err
-	}
-	f, err := openFile(m.path(e), id)
+	f, err := m.openStanding(id)
 	if err != nil {
 		return nil, asked(err)
 	}
@@ -152,6 +188,22 @@ func (m *Mailbox) task(id ID) (*Header, error) {
 		return nil, Because(ErrNotATask, "it is a notification: nothing comes back")
 	}
 	return &f.Header, nil
+}
+
+// openStanding opens id where it counts. It may go on to the right while it is
+// being opened, as often as there are places.
+func (m *Mailbox) openStanding(id ID) (f *File, err error) {
+	for range Places {
+		var e entry
+		if e, err = m.standing(id); err != nil {
+			return nil, err
+		}
+		f, err = openFile(m.path(e), id)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, durable.ErrReplaced) {
+			break
+		}
+	}
+	return f, err
 }
 
 // answer is the subject of what answers h.
@@ -196,10 +248,20 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	if errors.Is(err, ErrConflict) && first != nil {
 		err = Because(ErrConcluded, fmt.Sprintf("it was concluded %s by %s at %s, with %d bytes, and that stands", first.Ending, first.ID, first.Date.UTC().Format(time.RFC3339), first.Size))
 	}
-	if lerr != nil || first == nil {
+	switch {
+	case err == nil && lerr != nil:
+		return r, false, Because(ErrUnknown, "the conclusion is sent, but the task was not moved to done/: "+lerr.Error())
+	case err == nil && first == nil:
+		return r, false, Because(ErrUnknown, "the conclusion was sent, and is not to be seen; the task was not moved to done/")
+	case first == nil:
 		return r, false, err
 	}
-	moved, merr := w.m.settleTask(ctx, w.task.ID)
+	moved, merr := true, error(nil)
+	if w.held != nil {
+		merr = w.held.finish()
+	} else {
+		moved, merr = w.m.settleTask(ctx, w.task.ID)
+	}
 	if err == nil && merr != nil {
 		err = Because(ErrUnknown, "the conclusion is sent, but the task was not moved to done/: "+merr.Error())
 	}
@@ -209,6 +271,9 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 // settleTask moves a concluded task to done/, trying its lock for a second.
 func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error) {
 	deadline := time.Now().Add(lockWait)
+	if m.s.sys.Env("XFER_HANDOFF_ID") == string(id) {
+		deadline = time.Now() // its handler asks: the receiver has the lock, and moves it
+	}
 	for {
 		e, err := m.standing(id)
 		if err != nil {
@@ -291,5 +356,6 @@ func (m *Mailbox) Offer(ctx context.Context, id ID) (from string, err error) {
 	if e.place != Work {
 		return "", Because(ErrTaken, "it is not taken: it stands in "+string(e.place)+"/")
 	}
+	m.log(event{Event: "released", ID: id})
 	return strings.TrimSpace(m.s.takenBy(id)), m.s.markReleased(id)
 }

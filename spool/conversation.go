@@ -38,7 +38,7 @@ func (s *Spool) Conversation(ctx context.Context, id ID) ([]Node, error) {
 			return nil, err
 		}
 	}
-	return tree(here), nil
+	return asTree(here), nil
 }
 
 // gather adds what of the conversation of root stands in this mailbox.
@@ -69,8 +69,8 @@ func (m *Mailbox) gather(ctx context.Context, root ID, here map[ID]*Listed) erro
 	return nil
 }
 
-// tree puts each handoff below the nearest ancestor that is here.
-func tree(here map[ID]*Listed) []Node {
+// asTree puts each handoff below the nearest ancestor that is here.
+func asTree(here map[ID]*Listed) []Node {
 	below := make(map[ID][]*Listed)
 	for _, h := range here {
 		parent := ID("")

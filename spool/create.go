@@ -18,12 +18,15 @@ import (
 // as by Open: something may not be mounted.
 func OpenOrCreate(dir string, sys *System) (*Spool, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := create(dir, sys); err != nil {
+		if err := create(dir, sys, private); err != nil {
 			return nil, makeError(dir, err)
 		}
 	}
 	return Open(dir, sys)
 }
+
+// private is the group of a spool that has none: it is its owner's alone.
+const private = -1
 
 func makeError(dir string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -35,11 +38,27 @@ func makeError(dir string, err error) error {
 // Init makes a spool at dir: where nothing is, in an empty directory, or in
 // one that holds only what Syncthing puts into a new folder. On a spool it
 // completes what this host lacks.
-func Init(dir string, sys *System) (*Spool, error) {
+func Init(dir string, sys *System) (*Spool, error) { return initialize(dir, sys, private) }
+
+// InitShared is Init for a spool that the users of a group share: directories
+// are 2770 and files 0660. A spool that is there already has to be shared.
+func InitShared(dir string, sys *System, gid int) (*Spool, error) {
+	s, err := initialize(dir, sys, gid)
+	if err == nil && !s.shared {
+		return nil, &Error{Op: "share spool", Name: dir, Err: Because(ErrConfig, "it is there already, and private"),
+			Hint: "make another one, and move the handoffs by sending them again"}
+	}
+	return s, err
+}
+
+func initialize(dir string, sys *System, gid int) (*Spool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return OpenOrCreate(dir, sys)
+		if err := create(dir, sys, gid); err != nil {
+			return nil, makeError(dir, err)
+		}
+		return Open(dir, sys)
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, makeError(dir, Because(ErrNoSpool, "not a directory"))
 	case err != nil:
@@ -61,7 +80,7 @@ func Init(dir string, sys *System) (*Spool, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, makeError(dir, err)
 	}
-	if err := fill(dir, sys); err != nil {
+	if err := fill(dir, sys, gid); err != nil {
 		return nil, makeError(dir, err)
 	}
 	return Open(dir, sys)
@@ -70,7 +89,7 @@ func Init(dir string, sys *System) (*Spool, error) {
 // create makes the spool beside its place and gives it its name whole, so that
 // nobody ever sees a directory there that is not a spool. Creators that race,
 // and one that comes after a crash, meet in the same directory under its lock.
-func create(dir string, sys *System) error {
+func create(dir string, sys *System, gid int) error {
 	if err := checkFolder(dir); err != nil {
 		return err
 	}
@@ -100,7 +119,7 @@ func create(dir string, sys *System) error {
 	} else if !info.IsDir() || durable.Owner(info) != uint32(os.Geteuid()) {
 		return &Error{Op: "make spool", Name: dir, Err: Because(ErrOwner, beside+" is in the way, and belongs to another user")}
 	}
-	if err := fill(beside, sys); err != nil {
+	if err := fill(beside, sys, gid); err != nil {
 		return err
 	}
 	err = durable.Publish(beside, dir)
@@ -119,11 +138,18 @@ func create(dir string, sys *System) error {
 
 // fill makes in dir what every spool has, xfer-spool last. What is there
 // already is left as it is.
-func fill(dir string, sys *System) error {
-	if err := os.Chmod(dir, privateDir); err != nil {
+func fill(dir string, sys *System, gid int) error {
+	s := &Spool{dir: dir, sys: sys, shared: gid != private}
+	mode := privateDir
+	if s.shared {
+		mode = sharedDir // what is made below inherits the group
+		if err := os.Chown(dir, -1, gid); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(dir, mode); err != nil {
 		return err
 	}
-	s := &Spool{dir: dir, sys: sys}
 	s.setModes()
 	if err := s.writeIgnore(); err != nil {
 		return err

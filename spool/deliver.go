@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"xfer/internal/durable"
 )
@@ -54,6 +53,7 @@ type Report struct {
 type Delivery struct {
 	s     *Spool
 	m     *Mailbox
+	place Place // where in m it is published: new/, but for a removed asker's conclusion
 	h     Header
 	shown bool // published: tmp is gone
 	given bool // the id was given or computed, not minted for this
@@ -69,7 +69,7 @@ type Delivery struct {
 // file in its tmp/ is open. Nothing shows. The errors are ErrNoPeer,
 // ErrRefused, ErrMalformed and those of the system.
 func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
-	m, err := s.addressee(d)
+	m, place, err := s.addressee(d)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Delivery{s: s, m: m, key: d.Key, given: d.ID != "", sum: sha256.New(), max: max}
+	w := &Delivery{s: s, m: m, place: place, key: d.Key, given: d.ID != "", sum: sha256.New(), max: max}
 	if d.ID == "" {
 		if d.ID, err = s.sys.NewID(); err != nil {
 			return nil, err
@@ -93,27 +93,23 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 
 // addressee is the mailbox that d goes to. A conclusion passes policy, hold and
 // limits, and makes a mailbox that is missing: it was asked for.
-func (s *Spool) addressee(d Draft) (*Mailbox, error) {
+func (s *Spool) addressee(d Draft) (*Mailbox, Place, error) {
 	if d.Kind == Conclusion {
-		return s.MakeMailbox(d.To)
+		if _, err := s.MakeMailbox(d.To); err != nil {
+			return nil, "", err
+		}
+		return s.conclusionGoes(d.To, d.From)
 	}
 	m, err := s.Mailbox(d.To)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, dir := range []string{m.tmpDir(), m.placeDir(New)} {
 		if err := isDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	p, err := m.Peer()
-	if err != nil {
-		return nil, err
-	}
-	if p.RemovedAt != nil {
-		return nil, Because(ErrRefused, "the peer was removed "+p.RemovedAt.UTC().Format(time.RFC3339))
-	}
-	return m, nil
+	return m, New, m.admits(d.From)
 }
 
 func (w *Delivery) open() error {
@@ -141,6 +137,9 @@ func (w *Delivery) open() error {
 
 // ID is the id that the handoff will have.
 func (w *Delivery) ID() ID { return w.h.ID }
+
+// Mailbox is the mailbox it goes to.
+func (w *Delivery) Mailbox() *Mailbox { return w.m }
 
 // To is the peer it goes to.
 func (w *Delivery) To() Name { return w.h.To }
@@ -188,7 +187,20 @@ func (w *Delivery) Abort() {
 // was delivered, and nothing is left behind.
 func (w *Delivery) Commit(ctx context.Context) (Report, error) {
 	r, err := w.commit(ctx)
+	w.log(r, err)
 	return r, w.fault(err)
+}
+
+func (w *Delivery) log(r Report, err error) {
+	e := event{Event: "sent", Outcome: r.Outcome}.about(&w.h)
+	e.ID = r.ID
+	if r.Replayed {
+		e.Event = "replayed"
+	}
+	if err != nil {
+		e.Detail = err.Error()
+	}
+	w.m.log(e)
 }
 
 func (w *Delivery) commit(ctx context.Context) (Report, error) {
@@ -230,6 +242,9 @@ func (w *Delivery) register(ctx context.Context) (Report, error) {
 		if found, err := w.m.find(w.h.ID); err != nil || len(found) > 0 {
 			return w.foundUnregistered(found, err)
 		}
+		if before, found, err := w.remembered(); err != nil || found {
+			return w.foundFolded(before, err)
+		}
 	}
 	err = w.publish()
 	switch {
@@ -239,7 +254,7 @@ func (w *Delivery) register(ctx context.Context) (Report, error) {
 		_ = w.s.unregister(w.h.ID)
 		return r, err
 	}
-	return w.m.settle(&w.h, r)
+	return w.m.settle(&w.h, w.place, r)
 }
 
 // seal completes the header with the body's size and digest, and syncs.
@@ -256,16 +271,23 @@ func (w *Delivery) publish() error {
 	if err := durable.Unlock(w.f); err != nil {
 		return err
 	}
-	err := w.m.publish(w.f, w.tmp, w.h.ID)
+	err := w.m.publish(w.f, w.tmp, w.h.ID, w.place)
 	w.shown = err == nil
 	return err
 }
 
-// publish gives the file that f has open, named tmp, its name in new/. An error
+// publish gives the file that f has open, named tmp, its name in p. An error
 // of the rename is believed only after a look: over NFS a rename that was
 // done may be reported as failed.
-func (m *Mailbox) publish(f *os.File, tmp string, id ID) error {
-	to := m.file(New, id)
+func (m *Mailbox) publish(f *os.File, tmp string, id ID, p Place) error {
+	to := m.file(p, id)
+	if p == Bad {
+		if err := m.retry(func() error {
+			return m.s.fs.Replace(to+reasonSuffix, []byte("its addressee was removed\n"), false)
+		}); err != nil {
+			return err
+		}
+	}
 	err := m.retry(func() error { return durable.Publish(tmp, to) })
 	if err == nil {
 		return nil
@@ -280,13 +302,13 @@ func (m *Mailbox) publish(f *os.File, tmp string, id ID) error {
 }
 
 // settle makes a publish durable and reads from the disk what became of it.
-func (m *Mailbox) settle(h *Header, r Report) (Report, error) {
+func (m *Mailbox) settle(h *Header, p Place, r Report) (Report, error) {
 	r.Outcome = Unknown
-	if err := m.s.fs.SyncDir(m.placeDir(New)); err != nil {
+	if err := m.s.fs.SyncDir(m.placeDir(p)); err != nil {
 		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
 	}
-	// Where it still stands in new/, one look is enough.
-	e := entry{h.ID, New, string(h.ID)}
+	// Where it still stands there, one look is enough.
+	e := entry{h.ID, p, string(h.ID)}
 	if _, err := os.Lstat(m.path(e)); err == nil {
 		r.Outcome, r.Detail = m.outcomeAt(e)
 		return r, nil
@@ -313,12 +335,13 @@ func (w *Delivery) replayOf(first *registered) (Report, error) {
 	r.ID, r.Replayed = first.ID, true
 	found, err := w.m.find(first.ID)
 	if err != nil {
-		return r, err
+		r.Outcome = Unknown
+		return r, Because(ErrUnknown, "it was sent before, but where it is now cannot be told: "+err.Error())
 	}
 	if len(found) == 0 {
-		published, err := w.m.complete(first)
+		published, err := w.m.complete(first, w.place)
 		if published {
-			return w.m.settle(&first.Header, r)
+			return w.m.settle(&first.Header, w.place, r)
 		}
 		if err != nil {
 			return r, err
@@ -333,7 +356,7 @@ func conflict(first *Header) error {
 
 // complete publishes a handoff that was registered and not published, if its
 // temp file is still there.
-func (m *Mailbox) complete(r *registered) (published bool, err error) {
+func (m *Mailbox) complete(r *registered, p Place) (published bool, err error) {
 	tmp, err := m.orphan(r)
 	if err != nil || tmp == "" {
 		return false, err
@@ -347,7 +370,7 @@ func (m *Mailbox) complete(r *registered) (published bool, err error) {
 		return false, err
 	}
 	// Its writer is gone, or it would hold the lock of this id that we hold.
-	if err := m.publish(f.f, tmp, r.ID); err != nil {
+	if err := m.publish(f.f, tmp, r.ID, p); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -380,6 +403,37 @@ func (w *Delivery) foundUnregistered(found []entry, err error) (Report, error) {
 	return w.m.outcome(w.h.ID, r)
 }
 
+// remembered is what a segment, the addressee's or this host's, knows of the id.
+func (w *Delivery) remembered() (Folded, bool, error) {
+	before, found, err := w.m.folded(w.h.ID)
+	if err != nil || found {
+		return before, found, err
+	}
+	return w.s.foldedHere(w.h.ID)
+}
+
+// foundFolded deals with an id that a segment remembers.
+func (w *Delivery) foundFolded(before Folded, err error) (Report, error) {
+	r := w.nothing()
+	if uerr := w.s.unregister(w.h.ID); err == nil {
+		err = uerr
+	}
+	if err != nil {
+		return r, err
+	}
+	if before.Same != w.h.same() {
+		return r, errFoldedOtherwise(w.h.ID)
+	}
+	r.Replayed = true
+	return w.m.outcome(w.h.ID, r)
+}
+
+// Outcome reads from the disk what became of id, which is known to have been
+// sent to this mailbox. The error is ErrUnknown where it cannot be told.
+func (m *Mailbox) Outcome(id ID) (Report, error) {
+	return m.outcome(id, Report{ID: id, To: m.name})
+}
+
 // outcome reads from the disk what became of id.
 func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
 	found, err := m.findTwice(id)
@@ -387,12 +441,19 @@ func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
 		r.Outcome = Unknown
 		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
 	}
-	if len(found) == 0 {
-		r.Outcome = Unknown
-		return r, Because(ErrUnknown, "it was written, and is now in no place of the mailbox")
+	if len(found) > 0 {
+		r.Outcome, r.Detail = m.outcomeAt(rightmost(found))
+		return r, nil
 	}
-	r.Outcome, r.Detail = m.outcomeAt(rightmost(found))
-	return r, nil
+	before, folded, err := m.folded(id)
+	if err == nil && folded && before.Last.Handled() {
+		return before.report(r), nil
+	}
+	r.Outcome = Unknown
+	if err != nil {
+		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
+	}
+	return r, Because(ErrUnknown, "it was written, and is now in no place of the mailbox")
 }
 
 // outcomeAt is what the place of a handoff says of it, and for a refusal why.

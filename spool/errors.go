@@ -33,6 +33,7 @@ var (
 
 	// Try again later.
 	ErrLocked = errors.New("locked")
+	ErrFull   = errors.New("full") // the mailbox has as many queued as its policy allows
 
 	// Fix permissions, or go where it is allowed.
 	ErrOwner     = errors.New("owned by another user")

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"xfer/internal/durable"
 )
 
@@ -91,26 +93,56 @@ func (m *Mailbox) stale() bool {
 // that asks claims it. With takeover a mailbox that another host works is
 // claimed too. The error is ErrElsewhere.
 func (m *Mailbox) MayWork(ctx context.Context, takeover bool) error {
+	if err := m.mayWrite(); err != nil {
+		return err
+	}
 	home, err := m.home()
 	if err != nil {
 		return err
 	}
-	if home.Host.Same(m.s.host) && !m.stale() {
+	switch here := home.Host.Same(m.s.host); {
+	case here && !home.Yields && !m.stale():
 		return nil
-	}
-	if home.Host != "" && !home.Host.Same(m.s.host) && !takeover {
-		return m.elsewhere(home.Host)
+	case !here && home.Host != "" && !home.Yields && !takeover:
+		return m.elsewhere(&home)
 	}
 	_, err = m.claimHome(ctx, Live{})
 	return err
 }
 
-// mayChange is MayWork for what concerns the mailbox and not what is in it:
-// where there is no home yet, this host claims.
-func (m *Mailbox) mayChange() error { return m.MayWork(context.Background(), false) }
+// mayWrite is fs.ErrPermission where another user of a shared spool keeps this
+// mailbox to themselves: better told before a body is handed out than after.
+func (m *Mailbox) mayWrite() error {
+	if !m.s.shared {
+		return nil
+	}
+	for _, p := range []Place{New, Cur, Work, Finished} {
+		err := unix.Faccessat(unix.AT_FDCWD, m.placeDir(p), unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+		if err != nil && err != unix.ENOENT {
+			return &Error{Op: "work mailbox", Name: string(m.name), Err: err}
+		}
+	}
+	return nil
+}
 
-func (m *Mailbox) elsewhere(h Host) error {
-	return &Error{Op: "work mailbox", Name: string(m.name), Err: Because(ErrElsewhere, fmt.Sprintf("host %q works it, and this is %q", h, m.s.host)),
+// mayChange is MayWork for what concerns the mailbox and not what is in it: a
+// claim that is made for it yields to the first receiver or take.
+func (m *Mailbox) mayChange(ctx context.Context) error {
+	home, err := m.home()
+	switch {
+	case err != nil:
+		return err
+	case home.Host.Same(m.s.host):
+		return nil
+	case home.Host != "":
+		return m.elsewhere(&home)
+	}
+	_, err = m.claimHome(ctx, Live{Yields: true})
+	return err
+}
+
+func (m *Mailbox) elsewhere(home *Live) error {
+	return &Error{Op: "work mailbox", Name: string(m.name), Err: Because(ErrElsewhere, fmt.Sprintf("host %q works it, and this is %q", home.Host, m.s.host)),
 		Hint: "one machine in two containers? set XFER_HOST to one name in both. To move it here, stop the receiver there first, then give --takeover"}
 }
 
@@ -133,7 +165,7 @@ func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 		return l, err
 	}
 	l.Host, l.Claim = m.s.host, home.Claim
-	if !home.Host.Same(m.s.host) || home.Claim < own {
+	if !home.Host.Same(m.s.host) || home.Claim < own || home.Yields {
 		l.Claim = max(home.Claim, own) + 1
 		if err := m.s.retryMade(func() error {
 			return m.s.fs.Replace(m.s.claimFile(m.name), fmt.Appendln(nil, l.Claim), false)
@@ -147,6 +179,7 @@ func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 		l = home
 	}
 	defer m.forget()
+	m.log(event{Event: "claimed", Claim: l.Claim})
 	return l, m.writeLive(&l, true)
 }
 

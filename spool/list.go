@@ -1,12 +1,12 @@
 package spool
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 )
 
 // A Listed is a handoff as a list shows it: its header, where it stands, and
@@ -32,6 +32,7 @@ type List struct {
 // entry that cannot be read is noted, never an end. Digests are not checked.
 func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, limit int) (*List, error) {
 	l := &List{}
+	began := time.Now()
 	var entries []entry
 	for _, p := range Places {
 		if !slices.Contains(places, p) {
@@ -45,18 +46,19 @@ func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, 
 		l.Strays += len(found.strays)
 	}
 	next := oldestFirst(entries, after)
-	for e, ok := next(); ok; e, ok = next() {
+	var e entry
+	for scanned, ok := next(); ok; scanned, ok = next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if right, found, err := m.toTheRight(e); err != nil {
-			return nil, err
-		} else if found && (!slices.Contains(places, right.place) || right.place != e.place) {
-			continue // the rightmost counts, and is listed by itself if it is meant
+		if scanned.id == e.id && !scanned.place.rightOf(e.place) {
+			continue // a copy of what was listed, or the same that has moved on
 		}
-		h, err := m.listed(e)
+		var h *Listed
+		var err error
+		h, e, err = m.listedNow(scanned, places, began)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case h == nil && err == nil:
 			continue
 		case err != nil && (errors.Is(err, ErrIncomplete) || errors.Is(err, ErrMalformed) || notRegular(err)):
 			l.Notes = append(l.Notes, string(e.place)+"/"+e.file+": "+plain(err))
@@ -79,7 +81,8 @@ func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, 
 	return l, nil
 }
 
-// oldestFirst gives the entries after an id in the order of their ids. Only as
+// oldestFirst gives the entries after an id in the order of their ids, those
+// of one id from left to right. Only as
 // much is sorted as is asked for: a page of a large mailbox costs one pass.
 func oldestFirst(entries []entry, after ID) func() (entry, bool) {
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.id <= after })
@@ -107,15 +110,44 @@ func sink(heap []entry, i int) {
 		if child >= len(heap) {
 			return
 		}
-		if child+1 < len(heap) && cmp.Less(heap[child+1].id, heap[child].id) {
+		if child+1 < len(heap) && heap[child+1].before(heap[child]) {
 			child++
 		}
-		if !cmp.Less(heap[child].id, heap[i].id) {
+		if !heap[child].before(heap[i]) {
 			return
 		}
 		heap[i], heap[child] = heap[child], heap[i]
 		i = child
 	}
+}
+
+// listedNow reads the header of what was scanned as e where it stands by now,
+// at: whoever moved it may have been faster than the scan of the place it went
+// to. It is nil where that is none of places.
+func (m *Mailbox) listedNow(e entry, places []Place, since time.Time) (h *Listed, at entry, err error) {
+	for range Places { // each turn it can have gone one further
+		right, found, err := m.toTheRight(e, since)
+		if err != nil {
+			return nil, e, err
+		}
+		if found {
+			e = right
+		}
+		if !slices.Contains(places, e.place) {
+			break
+		}
+		h, err := m.listed(e)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return h, e, err
+		}
+		since = time.Now()
+	}
+	return nil, e, nil
+}
+
+// before is the order of a list: by id, and of one id from left to right.
+func (e entry) before(o entry) bool {
+	return e.id < o.id || e.id == o.id && o.place.rightOf(e.place)
 }
 
 // listed reads the header of e.
@@ -125,6 +157,9 @@ func (m *Mailbox) listed(e entry) (*Listed, error) {
 		return nil, err
 	}
 	_ = f.Close()
+	if err := m.s.original(f); err != nil {
+		return nil, err
+	}
 	l := &Listed{Header: f.Header, Peer: m.name, Place: e.place, Path: m.path(e)}
 	if r, found := m.s.RunOf(e.id); found {
 		l.Run = &r

@@ -14,9 +14,11 @@ import (
 // A Live is live/HOST.json: HOST's claim on the mailbox, and what its receiver
 // says of itself. Only the claim decides anything.
 type Live struct {
+	Format    int        `json:"format,omitempty"` // 0 counts as 1
 	Claim     uint64     `json:"claim"`
 	Host      Host       `json:"host"`
-	State     LiveState  `json:"state,omitempty"` // empty: it never had a receiver
+	Yields    bool       `json:"yields,omitempty"` // to the first receiver or take anywhere
+	State     LiveState  `json:"state,omitempty"`  // empty: it never had a receiver
 	PID       int        `json:"pid,omitempty"`
 	BootID    string     `json:"boot_id,omitempty"`
 	StartedAt *time.Time `json:"started_at,omitempty"`
@@ -28,6 +30,9 @@ type Live struct {
 
 // A LiveState is what a receiver says of itself.
 type LiveState string
+
+// liveFormat is the format of a live file that this package knows.
+const liveFormat = 1
 
 // The states of a receiver.
 const (
@@ -67,6 +72,9 @@ func (m *Mailbox) Lives() ([]Live, error) {
 func (l *Live) before(o *Live) bool {
 	if l.Claim != o.Claim {
 		return l.Claim > o.Claim
+	}
+	if l.Yields != o.Yields {
+		return o.Yields
 	}
 	if (l.State != "") != (o.State != "") {
 		return l.State != ""

@@ -70,7 +70,9 @@ func (s *Spool) Locate(id ID) (*Located, error) {
 	if len(l.Seen) == 0 && !l.Sent {
 		return nil, ErrNoHandoff
 	}
-	l.Released = s.released(id)
+	if l.Released, err = s.released(id); err != nil {
+		return nil, err
+	}
 	if r, found := s.RunOf(id); found {
 		l.Run = &r
 	}
@@ -119,6 +121,7 @@ func (m *Mailbox) sight(l *Located) error {
 			g.Err = asked(err)
 		} else {
 			_ = f.Close()
+			g.Err = m.s.original(f)
 			if l.Header == nil {
 				l.Header, l.Peer = &f.Header, f.To
 			}
@@ -221,6 +224,10 @@ func (s *Spool) OpenAny(id ID) (*File, Sighting, error) {
 	}
 	if err != nil {
 		return nil, l.Seen[0], asked(err)
+	}
+	if err := s.original(f); err != nil {
+		_ = f.Close()
+		return nil, l.Seen[0], err
 	}
 	return f, l.Seen[0], nil
 }

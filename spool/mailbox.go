@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"xfer/internal/durable"
 )
@@ -21,11 +22,11 @@ type Mailbox struct {
 	homes    homes
 }
 
-// suffixed remembers which names in cur/ a mail reader gave an info suffix,
-// for as long as cur/ has not changed.
+// suffixed remembers which names in cur/ a mail reader gave an info suffix.
 type suffixed struct {
 	mu    sync.Mutex
-	stamp int64
+	read  time.Time // when cur/ was begun to be read, or seen not to have changed
+	stamp int64     // of cur/ then; 0: it may change without showing it
 	names map[ID]string
 }
 

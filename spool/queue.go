@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"xfer/internal/durable"
 )
 
 // A Queue is what a reader works off: one scan of what is due in a mailbox,
@@ -16,7 +21,7 @@ type Queue struct {
 	strays  int
 	busy    int
 	notes   []string
-	left    []entry // what was left where it is, not whole or no handoff
+	left    map[string]stamp // by path, what was left where it is: not whole, or no handoff
 }
 
 // Queue scans the mailbox for what f means: what is queued, what a receiver
@@ -44,8 +49,12 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		if e, _, err := m.at(Work, id); err == nil {
+		e, _, err := m.at(Work, id)
+		switch {
+		case err == nil:
 			q.entries = append(q.entries, e)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 	}
 	byID(q.entries)
@@ -70,48 +79,123 @@ func (q *Queue) Busy() int { return q.busy }
 // before, not awaited by another process, and if a task, not concluded. At the
 // end the error is io.EOF.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
-	for len(q.entries) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		e := q.entries[0]
-		q.entries = q.entries[1:]
-		c, err := q.m.claim(e)
-		if err == nil {
-			if !q.filter.Match(&c.Header) {
-				c.Release()
-				continue
-			}
-			err = c.ready(ctx)
-		}
-		if err == nil {
-			return c, nil
-		}
-		if c != nil {
-			c.Release()
-		}
-		if err := q.pass(e, err); err != nil {
-			return nil, err
-		}
+	claims, err := q.NextGroup(ctx, 1)
+	if err != nil {
+		return nil, err
 	}
-	return nil, io.EOF
+	if len(claims) == 0 {
+		return nil, io.EOF
+	}
+	return claims[0], nil
 }
 
-// pass notes why e is passed over; what is wrong beyond e is returned.
-func (q *Queue) pass(e entry, err error) error {
+// NextGroup claims up to n as Next does; none at the end. All of a group are
+// locked before anything else is looked up, so that cur/ is read once for them
+// and not for each.
+func (q *Queue) NextGroup(ctx context.Context, n int) (claims []*Claim, err error) {
+	for len(claims) < n && len(q.entries) > 0 && err == nil {
+		var some []*Claim
+		some, err = q.claimGroup(ctx, n-len(claims))
+		claims = append(claims, some...)
+	}
+	if err != nil {
+		for _, c := range claims {
+			c.Release()
+		}
+		return nil, err
+	}
+	return claims, nil
+}
+
+// claimGroup claims what may be handed out of the next n.
+func (q *Queue) claimGroup(ctx context.Context, n int) (claims []*Claim, err error) {
+	group, err := q.lockGroup(n)
+	since := time.Now()
+	for _, l := range group {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			_ = l.f.Close()
+			continue
+		}
+		c, cerr := q.claimReady(ctx, l, since)
+		switch {
+		case cerr != nil:
+			err = q.pass(l.entry, l.info, cerr)
+		case c != nil:
+			claims = append(claims, c)
+		}
+	}
+	return claims, err
+}
+
+// lockGroup locks the next n that are to be had.
+func (q *Queue) lockGroup(n int) (group []*lockedEntry, err error) {
+	for len(group) < n && len(q.entries) > 0 && err == nil {
+		e := q.entries[0]
+		q.entries = q.entries[1:]
+		l, lerr := q.m.lockEntry(e)
+		if lerr != nil {
+			err = q.pass(e, nil, lerr)
+			continue
+		}
+		group = append(group, l)
+	}
+	return group, err
+}
+
+// claimReady is the claim on l, nil where the filter does not let it pass.
+func (q *Queue) claimReady(ctx context.Context, l *lockedEntry, since time.Time) (*Claim, error) {
+	c, err := q.m.claimLocked(l, since)
+	if err != nil {
+		return nil, err
+	}
+	if !q.filter.Match(&c.Header) {
+		c.Release()
+		return nil, nil
+	}
+	if err := c.ready(ctx); err != nil {
+		c.Release()
+		return nil, err
+	}
+	return c, nil
+}
+
+// pass notes why e is passed over; what is wrong beyond e is returned. info is
+// e's from before it was read, nil where it was not.
+func (q *Queue) pass(e entry, info fs.FileInfo, err error) error {
 	switch {
 	case errors.Is(err, errGone), errors.Is(err, errAwaited):
 	case errors.Is(err, errBusy):
 		q.busy++
 	case passable(err):
 		if errors.Is(err, ErrIncomplete) || notRegular(err) {
-			q.left = append(q.left, e)
+			q.leave(e, info)
 		}
 		q.notes = append(q.notes, string(e.place)+"/"+e.file+": "+plain(err))
 	default:
 		return &Error{Op: "read", Name: string(e.place) + "/" + e.file, Err: err}
 	}
 	return nil
+}
+
+// leave remembers how e was when it was read. One that has just changed may
+// change again without showing it, and is read anew.
+func (q *Queue) leave(e entry, info fs.FileInfo) {
+	if info == nil {
+		var err error
+		if info, err = os.Lstat(q.m.path(e)); err != nil {
+			return
+		}
+	}
+	if time.Since(durable.Changed(info)) < time.Second {
+		return
+	}
+	if q.left == nil {
+		q.left = make(map[string]stamp)
+	}
+	q.left[q.m.path(e)] = stampOf(info)
 }
 
 // passable tells whether err concerns one entry and was dealt with, or is to be
@@ -141,8 +225,12 @@ var (
 // ready makes sure that a claimed handoff may be handed out. A task that was
 // concluded is moved to done/ instead (errEnded).
 func (c *Claim) ready(ctx context.Context) error {
-	if c.e.place == Work && !c.m.s.released(c.ID) {
-		return errGone // it was offered, and another reader was faster
+	if c.e.place == Work {
+		if offered, err := c.m.s.released(c.ID); err != nil {
+			return err
+		} else if !offered {
+			return errGone // it was, and another reader was faster
+		}
 	}
 	switch c.Kind {
 	case Conclusion:
@@ -179,7 +267,9 @@ func (c *Claim) Place() Place { return c.e.place }
 // people; it may be empty. Until then a crash leaves it as it was.
 func (c *Claim) Taken(by string) error {
 	if c.Kind == Task || by != "" {
-		if err := c.m.s.writeRun(c.ID, Run{TakenBy: by, TakenAt: c.m.s.sys.Now().UTC()}); err != nil {
+		run, _ := c.m.s.RunOf(c.ID)
+		run.TakenBy, run.TakenAt = by, c.m.s.sys.Now().UTC()
+		if err := c.m.s.writeRun(c.ID, run); err != nil {
 			return err
 		}
 	}
@@ -212,10 +302,13 @@ func (m *Mailbox) ClaimID(ctx context.Context, id ID) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
+	offered, err := m.s.released(id)
 	switch {
 	case e.place == Finished:
 		return nil, Because(ErrTaken, "it is finished: it stands in done/")
-	case e.place == Work && !m.s.released(id):
+	case err != nil:
+		return nil, err
+	case e.place == Work && !offered:
 		return nil, &Error{Op: "take", Name: string(id), Err: Because(ErrTaken, "it was taken"+m.s.takenBy(id)),
 			Hint: "'xfer-inbox release " + string(id) + "' offers it again"}
 	}

@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -24,10 +25,12 @@ type Receiver struct {
 	m      *Mailbox
 	unlock func()
 
-	mu   sync.Mutex
-	live Live
+	mu     sync.Mutex
+	live   Live
+	closed bool
 
 	announced map[ID]bool      // what this process announced and has seen in cur/
+	passed    map[ID]bool      // what a handler works on, or is to try later
 	left      map[string]stamp // what it looked at and left: not looked at again before it changes
 	strays    int              // told of
 }
@@ -39,12 +42,8 @@ type stamp struct {
 	changed, wrote time.Time
 }
 
-func stampOf(path string) (stamp, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return stamp{}, err
-	}
-	return stamp{durable.Inode(info), info.Size(), durable.Changed(info), info.ModTime()}, nil
+func stampOf(info fs.FileInfo) stamp {
+	return stamp{durable.Inode(info), info.Size(), durable.Changed(info), info.ModTime()}
 }
 
 // ReceiverOptions are how a name is held.
@@ -64,7 +63,8 @@ func (m *Mailbox) Receive(ctx context.Context, o ReceiverOptions) (*Receiver, er
 	if err != nil {
 		return nil, &Error{Op: "receive as", Name: string(m.name), Err: err}
 	}
-	r := &Receiver{m: m, unlock: unlock, announced: make(map[ID]bool), left: make(map[string]stamp)}
+	m.log(event{Event: "receiver started"})
+	r := &Receiver{m: m, unlock: unlock, announced: make(map[ID]bool), passed: make(map[ID]bool), left: make(map[string]stamp)}
 	if err := r.claim(ctx, o); err != nil {
 		unlock()
 		return nil, err
@@ -86,8 +86,11 @@ func (r *Receiver) claim(ctx context.Context, o ReceiverOptions) error {
 	if err != nil {
 		return err
 	}
-	if home.Host != "" && !home.Host.Same(r.m.s.host) && !o.Takeover {
-		return r.m.elsewhere(home.Host)
+	if home.Host != "" && !home.Host.Same(r.m.s.host) && !home.Yields && !o.Takeover {
+		return r.m.elsewhere(&home)
+	}
+	if err := r.m.otherMachine(); err != nil {
+		return err
 	}
 	now := r.m.s.sys.Now().UTC()
 	r.live, err = r.m.claimHome(ctx, Live{State: Idle, PID: os.Getpid(), BootID: bootID(), StartedAt: &now, BeatAt: &now, Interval: o.Beat.Seconds()})
@@ -97,10 +100,13 @@ func (r *Receiver) claim(ctx context.Context, o ReceiverOptions) error {
 // Mailbox is the mailbox that is received.
 func (r *Receiver) Mailbox() *Mailbox { return r.m }
 
-// Beat says that the receiver is alive; it syncs nothing.
+// Beat says that the receiver is alive, unless it was closed; it syncs nothing.
 func (r *Receiver) Beat() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return nil // the next holder of the name may be writing the file by now
+	}
 	now := r.m.s.sys.Now().UTC()
 	r.live.BeatAt = &now
 	return r.m.writeLive(&r.live, false)
@@ -112,10 +118,12 @@ func (r *Receiver) Close() error {
 	defer r.unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.closed = true
 	if err := r.StillHome(); err != nil {
 		return nil // somebody else's claim stands; ours says what it said
 	}
 	now := r.m.s.sys.Now().UTC()
+	r.m.log(event{Event: "receiver stopped"})
 	r.live.State, r.live.BeatAt, r.live.Running, r.live.Doing = Stopped, &now, nil, ""
 	return r.m.writeLive(&r.live, true)
 }
@@ -164,7 +172,7 @@ func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
 	if rescan && strays != r.strays {
 		r.strays, q.strays = strays, strays
 	}
-	q.entries = slices.DeleteFunc(q.entries, r.leaves)
+	q.entries = slices.DeleteFunc(q.entries, func(e entry) bool { return r.passes(e.id) || r.leaves(e) })
 	return q, nil
 }
 
@@ -175,37 +183,37 @@ func (r *Receiver) leaves(e entry) bool {
 	if !known {
 		return false
 	}
-	now, err := stampOf(r.m.path(e))
-	if err == nil && now == before {
+	info, err := os.Lstat(r.m.path(e))
+	if err == nil && stampOf(info) == before {
 		return true
 	}
 	delete(r.left, r.m.path(e))
 	return false
 }
 
-// Next is up to n of what arrived, claimed; none at the end. What is left
-// where it is, is not looked at again before it changes.
-func (r *Receiver) Next(ctx context.Context, q *Queue, n int) (claims []*Claim, err error) {
-	for len(claims) < n {
-		c, err := q.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			for _, c := range claims {
-				c.Release()
-			}
-			return nil, err
-		}
-		claims = append(claims, c)
+// Next is what comes next of what arrived, claimed, up to limit (0: as much as
+// is well announced together); none at the end. What is left where it is, is
+// not looked at again before it changes.
+func (r *Receiver) Next(ctx context.Context, q *Queue, limit int) (claims []*Claim, err error) {
+	if limit == 0 {
+		limit = r.together()
 	}
-	for _, e := range q.left {
-		if s, err := stampOf(r.m.path(e)); err == nil {
-			r.left[r.m.path(e)] = s
-		}
-	}
+	claims, err = q.NextGroup(ctx, limit)
+	maps.Copy(r.left, q.left)
 	q.left = nil
-	return claims, nil
+	return claims, err
+}
+
+// How many handoffs share one write, one sync and one reading of cur/. The
+// fuller cur/ is, the more have to share it, so that each costs the same;
+// each keeps a file open.
+const (
+	leastTogether = 64
+	mostTogether  = 512
+)
+
+func (r *Receiver) together() int {
+	return min(max(len(r.announced)/leastTogether, leastTogether), mostTogether)
 }
 
 // unannounced is what of cur/ this process has not announced, and forgets what
@@ -230,8 +238,9 @@ func byID(entries []entry) {
 }
 
 // Received commits that claims were announced: each moves to cur/, one sync
-// makes all of it durable, and the claims end. What cannot be moved is
-// returned as an error, after the others.
+// makes all of it durable, and the claims end. What is gone from under its
+// claim is passed over; what cannot be moved is returned as an error, after the
+// others.
 func (r *Receiver) Received(claims []*Claim) error {
 	defer func() {
 		for _, c := range claims {
@@ -245,7 +254,11 @@ func (r *Receiver) Received(claims []*Claim) error {
 	moved := false
 	for _, c := range claims {
 		if c.e.place == New {
-			if err := c.rename(Cur); err != nil {
+			err := c.rename(Cur)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+				continue // removed by hand, or its id has just come to cur/ too: the next look sees
+			}
+			if err != nil {
 				first = cmp.Or(first, error(&Error{Op: "receive", Name: string(c.ID), Err: err}))
 				continue
 			}

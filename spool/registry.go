@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"xfer/internal/durable"
@@ -64,6 +65,26 @@ func (s *Spool) lookup(id ID) (*registered, error) {
 	return r, nil
 }
 
+// original is ErrMalformed where this host sent another handoff under the id of
+// f: a copying tool has put one spool's file over another's.
+func (s *Spool) original(f *File) error {
+	info, err := os.Lstat(s.idFile(f.ID))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && os.SameFile(info, f.info) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := s.lookup(f.ID)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrIncomplete) {
+		return nil
+	}
+	if err != nil || r.Same(&f.Header) {
+		return err
+	}
+	return Because(ErrMalformed, "altered: another handoff was sent under its id from here")
+}
+
 // register enters the handoff whose file is at temp. The error is fs.ErrExist
 // when the id is there already.
 func (s *Spool) register(h *Header, temp string) error {
@@ -109,12 +130,17 @@ func (m *Mailbox) orphan(r *registered) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	slices.Sort(names) // the same way in every run: a fault is then reproducible
 	for _, name := range names {
 		if !strings.HasPrefix(name, string(r.ID)+".") {
 			continue
 		}
 		path := filepath.Join(m.tmpDir(), name)
-		if info, err := os.Lstat(path); err == nil && os.SameFile(info, r.info) {
+		info, err := os.Lstat(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if err == nil && os.SameFile(info, r.info) {
 			return path, nil
 		}
 	}

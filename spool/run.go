@@ -14,7 +14,17 @@ import (
 // evidence for people and decides nothing.
 type Run struct {
 	TakenBy string    `json:"taken_by,omitempty"`
-	TakenAt time.Time `json:"taken_at"`
+	TakenAt time.Time `json:"taken_at,omitzero"`
+
+	// Of a handler.
+	Attempts int        `json:"attempts,omitempty"` // that counted
+	Deferred int        `json:"deferred,omitempty"` // that asked for later, or were cut short
+	Status   *int       `json:"status,omitempty"`   // of the last
+	TimedOut bool       `json:"timed_out,omitempty"`
+	Seconds  float64    `json:"seconds,omitempty"` // that the last one took
+	EndedAt  *time.Time `json:"ended_at,omitempty"`
+	NextAt   *time.Time `json:"next_at,omitempty"` // when it is tried again
+	Stderr   string     `json:"stderr,omitempty"`  // the end of what the last one printed there
 }
 
 const maxRun = 64 << 10
@@ -31,17 +41,17 @@ func (s *Spool) writeRun(id ID, r Run) error {
 	if err != nil {
 		return err
 	}
-	err = durable.Remove(s.runFile(id)) // Put replaces nothing, and evidence needs no fsync
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return s.retryMade(func() error { return s.fs.Put(s.runFile(id), append(b, '\n')) }, s.localDir(), s.tempDir(), s.runDir())
+	// Evidence needs no sync.
+	return s.retryMade(func() error { return s.fs.ReplaceLazily(s.runFile(id), append(b, '\n')) }, s.localDir(), s.tempDir(), s.runDir())
 }
 
 // released tells whether the task id, in work/, is to be offered again.
-func (s *Spool) released(id ID) bool {
+func (s *Spool) released(id ID) (bool, error) {
 	_, err := os.Lstat(s.releasedFile(id))
-	return err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // releasedIDs are the tasks that are to be offered again.

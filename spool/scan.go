@@ -109,12 +109,17 @@ func readNames(dir string) ([]string, error) {
 
 // at looks for id in place p, by its exact name first.
 func (m *Mailbox) at(p Place, id ID) (e entry, info fs.FileInfo, err error) {
+	return m.atSince(p, id, time.Now())
+}
+
+// atSince is at, but that what is known of suffixes may be as old as since.
+func (m *Mailbox) atSince(p Place, id ID, since time.Time) (e entry, info fs.FileInfo, err error) {
 	e = entry{id, p, string(id)}
 	info, err = os.Lstat(m.path(e))
 	if p != Cur || !errors.Is(err, fs.ErrNotExist) {
 		return e, info, err
 	}
-	name, serr := m.suffixedName(id)
+	name, serr := m.suffixedName(id, since)
 	if serr != nil || name == "" {
 		return e, nil, cmp.Or(serr, err)
 	}
@@ -123,41 +128,57 @@ func (m *Mailbox) at(p Place, id ID) (e entry, info fs.FileInfo, err error) {
 	return e, info, err
 }
 
-// suffixedName is the name with an info suffix that id has in cur/, if any.
-func (m *Mailbox) suffixedName(id ID) (string, error) {
+// suffixedName is the name with an info suffix that id has in cur/, if any, as
+// of since or later.
+func (m *Mailbox) suffixedName(id ID, since time.Time) (string, error) {
 	m.suffixed.mu.Lock()
 	defer m.suffixed.mu.Unlock()
-	info, err := os.Lstat(m.placeDir(Cur))
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return "", err
-	}
-	// A directory that changed within the clock's grain may change again
-	// without showing it: it is not remembered.
-	if stamp := info.ModTime().UnixNano(); stamp != m.suffixed.stamp || time.Since(info.ModTime()) < time.Second {
-		names, err := readNames(m.placeDir(Cur))
-		if err != nil {
+	if !m.suffixed.read.After(since) {
+		if err := m.readSuffixed(); err != nil {
 			return "", err
-		}
-		m.suffixed.stamp, m.suffixed.names = stamp, nil
-		for _, name := range names {
-			if found, ok := parseFile(Cur, name); ok && len(name) > idLen {
-				if m.suffixed.names == nil {
-					m.suffixed.names = make(map[ID]string)
-				}
-				m.suffixed.names[found] = name
-			}
 		}
 	}
 	return m.suffixed.names[id], nil
 }
 
+// readSuffixed reads cur/, unless it has not changed since it was read.
+func (m *Mailbox) readSuffixed() error {
+	s, began := &m.suffixed, time.Now()
+	info, err := os.Lstat(m.placeDir(Cur))
+	if errors.Is(err, fs.ErrNotExist) {
+		s.read, s.stamp, s.names = began, 0, nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stamp := info.ModTime().UnixNano()
+	if stamp == s.stamp {
+		s.read = began
+		return nil
+	}
+	names, err := readNames(m.placeDir(Cur))
+	if err != nil {
+		return err
+	}
+	s.read, s.stamp, s.names = began, stamp, make(map[ID]string)
+	// A directory that changed within the clock's grain may change again
+	// without showing it.
+	if began.Sub(info.ModTime()) < time.Second {
+		s.stamp = 0
+	}
+	for _, name := range names {
+		if id, ok := parseFile(Cur, name); ok && len(name) > idLen {
+			s.names[id] = name
+		}
+	}
+	return nil
+}
+
 // stands is at, but that in bad/ only a whole handoff says anything about its
 // id: what a sync tool is still bringing there has not been handled.
-func (m *Mailbox) stands(p Place, id ID) (entry, error) {
-	e, _, err := m.at(p, id)
+func (m *Mailbox) stands(p Place, id ID, since time.Time) (entry, error) {
+	e, _, err := m.atSince(p, id, since)
 	if err != nil || p != Bad {
 		return e, err
 	}
@@ -175,8 +196,9 @@ func (m *Mailbox) stands(p Place, id ID) (entry, error) {
 // find is every place in which id stands, from left to right.
 func (m *Mailbox) find(id ID) ([]entry, error) {
 	var found []entry
+	now := time.Now()
 	for _, p := range Places {
-		e, err := m.stands(p, id)
+		e, err := m.stands(p, id, now)
 		if err == nil {
 			found = append(found, e)
 		} else if !errors.Is(err, fs.ErrNotExist) {

@@ -110,7 +110,7 @@ func (s *Spool) readVersion() error {
 	case errors.Is(err, durable.ErrNotRegular):
 		return Because(ErrNoSpool, "its xfer-spool is not a regular file")
 	case errors.Is(err, syscall.EFBIG):
-		return Because(ErrVersion, "its xfer-spool has more bytes than one has")
+		return Because(ErrVersion, "its xfer-spool is longer than in any format")
 	case err != nil:
 		return err
 	}
@@ -188,9 +188,18 @@ func (s *Spool) lock(ctx context.Context, path string, wait time.Duration) (unlo
 		}
 	}
 	if errors.Is(err, durable.ErrHeld) {
-		return nil, Because(ErrLocked, "the lock "+filepath.Base(path)+" is held by another process")
+		return nil, Because(ErrLocked, "the lock "+filepath.Base(path)+" is held by "+holder(path))
 	}
 	return unlock, err
+}
+
+// holder is who has the lock of a file, as far as the kernel tells.
+func holder(path string) string {
+	pid, program := durable.Holder(path)
+	if pid == 0 {
+		return "another process"
+	}
+	return "process " + strconv.Itoa(pid) + " (" + program + ")"
 }
 
 // retryMade makes the directories that step found missing, and does step again:

@@ -18,13 +18,17 @@ import (
 type Watch struct {
 	w    *fsnotify.Watcher // nil where inotify has nothing left to give
 	dirs map[string]uint64 // inode under watch; 0: none
+	at   time.Time         // of the last look at the inodes
 	err  error
+	nudge chan struct{}
+
+	writes bool // what is written to in place counts as come
 }
 
 // watch begins to watch dirs. It is called before the first look, so that
 // nothing falls in between.
 func watch(dirs ...string) *Watch {
-	w := &Watch{dirs: make(map[string]uint64, len(dirs))}
+	w := &Watch{dirs: make(map[string]uint64, len(dirs)), nudge: make(chan struct{}, 1)}
 	for _, dir := range dirs {
 		w.dirs[dir] = 0
 	}
@@ -38,6 +42,15 @@ func watch(dirs ...string) *Watch {
 // some; nil where inotify works.
 func (w *Watch) Err() error { return w.err }
 
+// Nudge has Wait return as if anything may have come. It may be called from
+// another goroutine.
+func (w *Watch) Nudge() {
+	select {
+	case w.nudge <- struct{}{}:
+	default:
+	}
+}
+
 // Close ends the watch.
 func (w *Watch) Close() {
 	if w.w != nil {
@@ -47,6 +60,7 @@ func (w *Watch) Close() {
 
 // refresh watches directories that were made, or made again, in the meantime.
 func (w *Watch) refresh() {
+	w.at = time.Now()
 	if w.w == nil {
 		return
 	}
@@ -68,6 +82,12 @@ func (w *Watch) refresh() {
 // paths that were seen to come, or none when anything may have. The error is
 // the cause of ctx's end.
 func (w *Watch) Wait(ctx context.Context, poll time.Duration) (came []string, err error) {
+	// Where much comes to one directory, another that was replaced is not
+	// forgotten.
+	if time.Since(w.at) >= poll {
+		w.refresh()
+		return nil, nil
+	}
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
 	var events chan fsnotify.Event
@@ -82,12 +102,14 @@ func (w *Watch) Wait(ctx context.Context, poll time.Duration) (came []string, er
 		case <-timer.C:
 			w.refresh()
 			return nil, nil
+		case <-w.nudge:
+			return nil, nil
 		case <-errs: // an overflow: anything may have come
 			return nil, nil
 		case e := <-events:
-			came = appendCome(came, e)
+			came = w.appendCome(came, e)
 		}
-		if came, ok := drainEvents(came, events); !ok {
+		if came, ok := w.drainEvents(came, events); !ok {
 			return nil, nil
 		} else if len(came) > 0 {
 			return came, nil
@@ -96,8 +118,8 @@ func (w *Watch) Wait(ctx context.Context, poll time.Duration) (came []string, er
 }
 
 // appendCome keeps the names that came: what leaves a directory is no news.
-func appendCome(came []string, e fsnotify.Event) []string {
-	if e.Has(fsnotify.Create) {
+func (w *Watch) appendCome(came []string, e fsnotify.Event) []string {
+	if e.Has(fsnotify.Create) || w.writes && e.Has(fsnotify.Write) {
 		return append(came, e.Name)
 	}
 	return came
@@ -107,11 +129,11 @@ func appendCome(came []string, e fsnotify.Event) []string {
 const maxCome = 1024
 
 // drainEvents takes what has come until now; false: so much that one look is better.
-func drainEvents(came []string, events chan fsnotify.Event) ([]string, bool) {
+func (w *Watch) drainEvents(came []string, events chan fsnotify.Event) ([]string, bool) {
 	for n := 0; ; n++ {
 		select {
 		case e := <-events:
-			came = appendCome(came, e)
+			came = w.appendCome(came, e)
 		default:
 			return came, true
 		}
@@ -122,14 +144,14 @@ func drainEvents(came []string, events chan fsnotify.Event) ([]string, bool) {
 }
 
 // Watch watches what a reader of the mailbox takes from.
-func (m *Mailbox) Watch() *Watch { return WatchAll([]*Mailbox{m}) }
+func (m *Mailbox) Watch() *Watch { return watch(m.placeDir(New), m.placeDir(Cur)) }
 
-// WatchAll watches what readers of several mailboxes take from, with one
-// inotify instance.
-func WatchAll(all []*Mailbox) *Watch {
+// WatchNew watches what is delivered to several mailboxes, with one inotify
+// instance.
+func WatchNew(all []*Mailbox) *Watch {
 	var dirs []string
 	for _, m := range all {
-		dirs = append(dirs, m.placeDir(New), m.placeDir(Cur))
+		dirs = append(dirs, m.placeDir(New))
 	}
 	return watch(dirs...)
 }

@@ -63,7 +63,7 @@ func (w *waiting) run() error {
 
 func (w *waiting) timeUp() {
 	for _, t := range w.open {
-		w.Err.Always("%s is still open after %s", t.id, shortDuration(w.limit))
+		w.Err.Always("%s is still open after %s", t.id, shortDuration(w.limit.Round(time.Millisecond)))
 		w.failures.Add(tool.Exit(1))
 	}
 }
@@ -134,11 +134,11 @@ func awaitVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "await",
 		Synopsis: []string{"await [flags] ID…"},
-		About: "Waits for the conclusions of tasks you sent and hands them out, wherever they stand, also a second time. " +
+		About: "Waits for the conclusions of tasks you sent, and hands them out. It finds them wherever they stand, also a second time. " +
 			"Consumes them. Exits as they say: done 0, blocked 80, needs-input 81; still open: 1.",
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "timeout", Usage: "wait at most DURATION"},
-			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in DIR"},
+			&cli.DurationFlag{Name: "timeout", Usage: "wait at most `DURATION`"},
+			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`"},
 			quoteFlag(),
 		},
 		Min: 1, Max: -1,

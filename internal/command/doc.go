@@ -48,6 +48,9 @@ func (c *caller) mailbox() (*spool.Mailbox, error) { return c.mailboxOf(c.me) }
 
 func (c *caller) mailboxOf(n spool.Name) (*spool.Mailbox, error) {
 	m, err := c.s.Mailbox(n)
+	if err == nil {
+		err = m.Removed()
+	}
 	if err != nil {
 		return nil, c.peerError("open mailbox", n, err)
 	}
@@ -69,8 +72,8 @@ func (c *caller) peerError(op string, n spool.Name, err error) error {
 	for i, p := range peers {
 		names[i] = string(p)
 	}
-	if near := tool.Near(string(n), names); near != "" {
-		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"?")
+	if near := tool.Near(string(n), names); near != "" && near != string(n) {
+		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"? 'xfer-inbox peers' lists them")
 	}
 	if n == c.me {
 		return tool.WithHint(err, "'xfer-inbox create' makes your own")

@@ -12,7 +12,8 @@ func Inbox() *tool.Program {
 		Default: "list",
 		Verbs: []*tool.Verb{
 			listVerb(), showVerb(), takeVerb(), concludeVerb(), seenVerb(), releaseVerb(), awaitVerb(),
-			statusVerb(), conversationVerb(), sentVerb(), watchVerb(), createVerb(), initVerb(),
+			statusVerb(), conversationVerb(), sentVerb(), watchVerb(), peersVerb(), holdVerb(), unholdVerb(), policyVerb(),
+			createVerb(), removeVerb(), initVerb(),
 		},
 	}
 }

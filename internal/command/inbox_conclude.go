@@ -68,7 +68,7 @@ func conclude(c *tool.Call) error {
 	}
 	draft := spool.Draft{Type: typ}
 	if typ == "" {
-		draft.Type = "text/markdown; charset=utf-8"
+		draft.Type = textType
 	}
 	w, err := m.Conclude(id, ending, draft)
 	if err != nil {
@@ -82,11 +82,11 @@ func conclude(c *tool.Call) error {
 	if err != nil {
 		return onID("conclude", id, concludeError(r, err))
 	}
-	if err := c.Out.Write(newOutcomeRecord(r, nil)); err != nil {
-		return err
+	if err = c.Out.Write(newOutcomeRecord(r, nil)); err == nil {
+		err = c.Out.Flush()
 	}
-	if err := c.Out.Flush(); err != nil {
-		return err
+	if err != nil {
+		return onID("conclude", id, spool.Because(err, string(r.ID)+" is "+string(r.Outcome)+": "+err.Error()))
 	}
 	x.tellConcluded(id, ending, r, moved)
 	return nil
@@ -169,7 +169,7 @@ func releaseVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "release",
 		Synopsis: []string{"release [flags] ID…"},
-		About:    "Offers taken tasks to the next take again, and says who loses them. Never waits.",
+		About:    "Offers taken tasks to the next take again. Says who loses them. Never waits.",
 		Flags:    []cli.Flag{takeoverFlag()},
 		Min:      1, Max: -1,
 		Examples: []string{

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"errors"
+	"os/user"
 	"strconv"
 	"unicode/utf8"
 
@@ -37,7 +39,10 @@ func create(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	_, made, err := x.s.Create(x.me, text)
+	_, made, err := x.s.Create(c.Ctx, x.me, text)
+	if e := (*spool.Error)(nil); errors.As(err, &e) {
+		return err // it says already which mailbox it speaks of
+	}
 	if err != nil {
 		return &spool.Error{Op: "create", Name: string(x.me), Err: err}
 	}
@@ -68,6 +73,9 @@ func initVerb() *tool.Verb {
 		Synopsis: []string{"init [flags]"},
 		About: "Makes a spool. It may be where nothing is, in an empty directory, or in a new Syncthing folder. " +
 			"On a spool it completes what this host lacks. Never waits.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "shared", Usage: "for the users of `GROUP`, whatever their umask"},
+		},
 		Examples: []string{
 			"xfer-inbox init",
 			"xfer-inbox init --spool ~/Sync/spool",
@@ -78,12 +86,27 @@ func initVerb() *tool.Verb {
 	}
 }
 
+func initSpoolAt(c *tool.Call, dir string) (*spool.Spool, error) {
+	if !c.IsSet("shared") {
+		return spool.Init(dir, c.Process.System)
+	}
+	g, err := user.LookupGroup(c.String("shared"))
+	if err != nil {
+		return nil, tool.Usage("flag \"--shared\": no group " + strconv.Quote(c.String("shared")))
+	}
+	gid, err := strconv.Atoi(g.Gid)
+	if err != nil {
+		return nil, err
+	}
+	return spool.InitShared(dir, c.Process.System, gid)
+}
+
 func initSpool(c *tool.Call) error {
 	dir, _, err := c.SpoolDir()
 	if err != nil {
 		return err
 	}
-	s, err := spool.Init(dir, c.Process.System)
+	s, err := initSpoolAt(c, dir)
 	if err != nil {
 		return err
 	}

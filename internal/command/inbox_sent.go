@@ -15,7 +15,7 @@ func sentVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "sent",
 		Synopsis: []string{"sent [flags]"},
-		About: "Lists what you sent from this host, oldest first: id, kind, addressee, outcome, conclusion, time, subject. " +
+		About: "Lists what you sent from this host, oldest first. The columns: id, kind, addressee, outcome, conclusion, time, subject. " +
 			"Never waits, never consumes.",
 		Flags: append(filterFlags(),
 			&cli.BoolFlag{Name: "open", Usage: "tasks whose conclusion has not come"},
@@ -99,7 +99,7 @@ func conversationVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "conversation",
 		Synopsis: []string{"conversation [flags] ID"},
-		About: "Shows the handoffs that answer one another, as a tree: each below what it answers. " +
+		About: "Shows the handoffs that answer one another, as a tree. Each stands below what it answers. " +
 			"Reads every mailbox of the spool. Never waits, never consumes.",
 		Min: 1, Max: 1,
 		Examples: []string{

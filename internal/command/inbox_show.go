@@ -14,7 +14,7 @@ func showVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "show",
 		Synopsis: []string{"show [flags] ID"},
-		About:    "Shows a handoff as it lies on disk, wherever in the spool it stands. Never waits, never consumes.",
+		About:    "Shows a handoff as it lies on disk. It may stand anywhere in the spool. Never waits, never consumes.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "the body only"},
 			&cli.BoolFlag{Name: "header", Usage: "the header only"},

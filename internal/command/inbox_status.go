@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"xfer/internal/tool"
@@ -56,19 +57,60 @@ func status(c *tool.Call) error {
 
 // A statusRecord is all that is known of one handoff.
 type statusRecord struct {
-	ID         spool.ID      `json:"id"`
-	State      spool.Place   `json:"state,omitempty"`
-	Outcome    spool.Outcome `json:"outcome"`
-	Detail     string        `json:"detail,omitempty"`
-	Kind       spool.Kind    `json:"kind,omitempty"`
-	From       spool.Name    `json:"from,omitempty"`
-	To         spool.Name    `json:"to,omitempty"`
-	Conclusion string        `json:"conclusion,omitempty"`
-	ConcludeID spool.ID      `json:"conclusion_id,omitempty"`
-	TakenBy    string        `json:"taken_by,omitempty"`
-	TakenAt    *time.Time    `json:"taken_at,omitempty"`
-	Released   bool          `json:"released,omitempty"`
-	Evidence   []evidence    `json:"evidence"`
+	ID         spool.ID       `json:"id"`
+	State      spool.Place    `json:"state,omitempty"`
+	Outcome    spool.Outcome  `json:"outcome"`
+	Detail     string         `json:"detail,omitempty"`
+	Kind       spool.Kind     `json:"kind,omitempty"`
+	From       spool.Name     `json:"from,omitempty"`
+	To         spool.Name     `json:"to,omitempty"`
+	Conclusion string         `json:"conclusion,omitempty"`
+	ConcludeID spool.ID       `json:"conclusion_id,omitempty"`
+	TakenBy    string         `json:"taken_by,omitempty"`
+	TakenAt    *time.Time     `json:"taken_at,omitempty"`
+	Released   bool           `json:"released,omitempty"`
+	Handler    *handlerRecord `json:"handler,omitempty"`
+	Evidence   []evidence     `json:"evidence"`
+}
+
+// A handlerRecord is what a handler on this host did.
+type handlerRecord struct {
+	Attempts int        `json:"attempts"`
+	Deferred int        `json:"deferred,omitempty"`
+	Status   *int       `json:"status,omitempty"`
+	TimedOut bool       `json:"timed_out,omitempty"`
+	Seconds  float64    `json:"seconds"`
+	EndedAt  *time.Time `json:"ended_at"`
+	NextAt   *time.Time `json:"next_at,omitempty"`
+	Stderr   string     `json:"stderr,omitempty"`
+}
+
+func newHandlerRecord(r *spool.Run) *handlerRecord {
+	return &handlerRecord{r.Attempts, r.Deferred, r.Status, r.TimedOut, r.Seconds, r.EndedAt, r.NextAt, r.Stderr}
+}
+
+func (r *handlerRecord) pairs() []pair {
+	tries := fmt.Sprintf("%d", r.Attempts)
+	if r.Deferred > 0 {
+		tries += fmt.Sprintf(", and %d put off", r.Deferred)
+	}
+	last := r.EndedAt.UTC().Format(time.RFC3339) + fmt.Sprintf(" after %.3fs", r.Seconds)
+	if r.Status != nil {
+		last += fmt.Sprintf(", status %d", *r.Status)
+	}
+	if r.TimedOut {
+		last += ", out of time"
+	}
+	lines := []pair{{"attempts", tries}, {"handler_ended", last}}
+	if r.NextAt != nil {
+		lines = append(lines, pair{"next_try", r.NextAt.UTC().Format(time.RFC3339)})
+	}
+	for _, line := range strings.Split(strings.TrimSuffix(r.Stderr, "\n"), "\n") {
+		if line != "" {
+			lines = append(lines, pair{"stderr", line})
+		}
+	}
+	return lines
 }
 
 // An evidence is one thing that was seen, and when it came about.
@@ -141,8 +183,10 @@ func newStatusRecord(l *spool.Located) *statusRecord {
 		r.Evidence = append(r.Evidence, evidence{what, &at})
 	}
 	if l.Run != nil {
-		at := l.Run.TakenAt.UTC()
-		r.TakenBy, r.TakenAt = l.Run.TakenBy, &at
+		r.TakenBy, r.TakenAt = l.Run.TakenBy, timePointer(l.Run.TakenAt)
+		if l.Run.EndedAt != nil {
+			r.Handler = newHandlerRecord(l.Run)
+		}
 	}
 	return r
 }
@@ -190,6 +234,9 @@ func (r *statusRecord) pairs() []pair {
 		lines = append(lines, pair{"conclusion", value})
 	}
 	lines = append(lines, pair{"taken_by", taken})
+	if r.Handler != nil {
+		lines = append(lines, r.Handler.pairs()...)
+	}
 	if r.Released {
 		lines = append(lines, pair{"released", "the next take offers it"})
 	}

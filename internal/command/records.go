@@ -65,6 +65,9 @@ type outcomeRecord struct {
 	Outcome  spool.Outcome `json:"outcome"`
 	Replayed bool          `json:"replayed,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
+	Verdict  spool.Verdict `json:"verdict,omitempty"` // on the peer
+	Queued   *int          `json:"queued,omitempty"`
+	OldestAt *time.Time    `json:"oldest_at,omitempty"`
 }
 
 func (r *outcomeRecord) Fields() []any { return []any{string(r.ID)} }

@@ -14,8 +14,6 @@ import (
 const (
 	defaultPoll = 5 * time.Second
 	defaultBeat = time.Minute
-	// announceTogether is how many handoffs share one write and one sync.
-	announceTogether = 64
 )
 
 // Recv is xfer-recv.
@@ -24,21 +22,29 @@ func Recv() *tool.Program {
 		Name:  "xfer-recv",
 		About: "Hold a name and receive what is sent to it.",
 		Verbs: []*tool.Verb{{
-			Synopsis: []string{"[flags]"},
+			Synopsis: []string{"[flags] [-- COMMAND [ARG…]]"},
 			About: "Holds your name and announces each handoff, one line as xfer-inbox list prints it, then moves it to cur/, " +
-				"where take finds it. What an earlier receiver left in cur/ comes first. Waits for more until it is stopped.",
+				"where take finds it. With COMMAND: runs it for each, oldest first, the body on its standard input. " +
+				"Waits for more until it is stopped.",
+			Dashes: true,
 			Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "once", Usage: "announce one handoff, then exit"},
 				&cli.BoolFlag{Name: "drain", Usage: "announce what is there, then exit; for cron"},
 				&cli.BoolFlag{Name: "takeover", Usage: "although another host works the mailbox"},
 				&cli.StringFlag{Name: "describe", Usage: "`TEXT` on what the peer does; at most 500 characters"},
 				&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
+				&cli.BoolFlag{Name: "conclude", Usage: "conclude tasks as COMMAND exits: 0, 80 or 81"},
+				&cli.IntFlag{Name: "jobs", Value: 1, Usage: "run up to `N` at once"},
+				&cli.DurationFlag{Name: "timeout", Usage: "TERM, then KILL, what runs longer"},
+				&cli.IntFlag{Name: "retries", Value: 2, Usage: "try again up to `N` times"},
+				&cli.StringFlag{Name: "rate", Usage: "start at most `N`/s"},
+				&cli.DurationFlag{Name: "grace", Value: defaultGrace, Usage: "from TERM to KILL"},
 				&cli.DurationFlag{Name: "beat", Value: defaultBeat, Usage: "say every `DURATION` that it lives; 0: never"},
 			},
 			Examples: []string{
 				"xfer-recv --as reviewer | while read -r id rest; do echo \"$id\"; done",
-				"xfer-recv --once --json",
-				"xfer-recv --as alice --as bob --describe 'on call'",
+				"xfer-recv --as alice --as bob --once --json",
+				"xfer-recv --as sorter --conclude --timeout 1m -- sort",
 			},
 			Statuses: []int{67, 75},
 			Run:      recv,
@@ -55,6 +61,7 @@ type receiving struct {
 	drain    bool
 	poll     time.Duration
 	failures *tool.Failures
+	handling *handling // where there is a COMMAND
 }
 
 func recv(c *tool.Call) error {
@@ -62,17 +69,24 @@ func recv(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
+	c.OutlivePipe()
 	defer x.stop()
+	if x.handling, err = newHandling(x); err != nil {
+		return err
+	}
 	if err := x.hold(); err != nil {
-		if x.drain && errors.Is(err, spool.ErrLocked) {
-			return nil // a live receiver does it
-		}
 		return err
 	}
 	if beat := c.Duration("beat"); beat > 0 && !x.drain {
 		ctx, cancel := context.WithCancel(c.Ctx)
 		defer cancel()
 		go x.beat(ctx, beat)
+	}
+	if x.handling != nil {
+		defer x.handling.end()
+	}
+	if x.drain {
+		return x.drainOnce()
 	}
 	return x.run()
 }
@@ -89,11 +103,12 @@ func newReceiving(c *tool.Call) (*receiving, error) {
 	if x.names, _, err = c.Names(); err != nil {
 		return nil, err
 	}
-	x.caller = &caller{Call: c, me: x.names[0]}
+	x.caller = &caller{Call: c, me: x.names[0], told: make(map[string]bool)}
 	return x, nil
 }
 
-// hold takes every name, or none.
+// hold takes every name, or none; with --drain those that no live receiver
+// here has.
 func (x *receiving) hold() error {
 	text, err := description(x.Call)
 	if err != nil {
@@ -107,18 +122,33 @@ func (x *receiving) hold() error {
 		return err
 	}
 	for _, n := range x.names {
-		m, _, err := x.s.Create(n, "")
-		if err != nil {
-			return &spool.Error{Op: "create", Name: string(n), Err: err}
-		}
-		r, err := m.Receive(x.Ctx, spool.ReceiverOptions{Takeover: x.Bool("takeover"), Beat: x.Duration("beat")})
-		if err != nil {
+		if err := x.holdOne(n, text); err != nil {
 			return err
 		}
-		x.holding = append(x.holding, r)
-		if _, _, err := x.s.Create(n, text); err != nil {
-			return &spool.Error{Op: "describe", Name: string(n), Err: err}
+	}
+	return nil
+}
+
+func (x *receiving) holdOne(n spool.Name, text string) error {
+	m, _, err := x.s.Create(x.Ctx, n, "")
+	if err != nil {
+		return &spool.Error{Op: "create", Name: string(n), Err: err}
+	}
+	r, err := m.Receive(x.Ctx, spool.ReceiverOptions{Takeover: x.Bool("takeover"), Beat: x.Duration("beat")})
+	if err != nil {
+		if x.drain && errors.Is(err, spool.ErrLocked) {
+			if held, herr := m.Held(x.Ctx); held && herr == nil {
+				return nil // a live receiver does it
+			}
 		}
+		return err
+	}
+	x.holding = append(x.holding, r)
+	if text == "" {
+		return nil
+	}
+	if _, _, err := x.s.Create(x.Ctx, n, text); err != nil {
+		return &spool.Error{Op: "describe", Name: string(n), Err: err}
 	}
 	return nil
 }
@@ -150,27 +180,48 @@ func (x *receiving) beat(ctx context.Context, every time.Duration) {
 	}
 }
 
+// drainOnce announces what is there and waits for nothing.
+func (x *receiving) drainOnce() error {
+	_, busy, err := x.announce(x.everything())
+	if err != nil {
+		return err
+	}
+	if x.handling != nil {
+		busy = x.handling.wait() || busy
+	}
+	if busy {
+		x.failures.Add(tool.Exit(75))
+	}
+	return x.failures.Err()
+}
+
 // run announces until there is no more to wait for.
 func (x *receiving) run() error {
 	w := x.watch()
 	defer w.Close()
+	if x.handling != nil {
+		x.handling.attach(w)
+	}
 	var due []arrival
 	rescanned := time.Time{}
 	for {
 		if due == nil || time.Since(rescanned) >= x.poll {
 			due, rescanned = x.everything(), time.Now()
 		}
-		n, busy := x.announce(due)
+		n, busy, err := x.announce(due)
 		switch {
+		case err != nil:
+			return err
 		case x.once && n > 0, len(x.holding) == 0:
-			return x.failures.Err()
-		case x.drain && busy:
-			x.failures.Add(tool.Exit(75))
-			return x.failures.Err()
-		case x.drain:
+			if x.handling != nil {
+				x.handling.wait()
+			}
 			return x.failures.Err()
 		}
 		pause := x.poll
+		if x.handling != nil {
+			pause = x.handling.pause(pause)
+		}
 		if busy {
 			pause = min(pause, lookAgainBusy)
 		}
@@ -187,7 +238,7 @@ func (x *receiving) watch() *spool.Watch {
 	for _, r := range x.holding {
 		all = append(all, r.Mailbox())
 	}
-	w := spool.WatchAll(all)
+	w := spool.WatchNew(all)
 	if err := w.Err(); err != nil {
 		x.Err.Say("inotify has nothing left to give (%s): looking every %s instead", err, shortDuration(x.poll))
 	}
@@ -226,12 +277,19 @@ func (x *receiving) arrivals(paths []string) []arrival {
 }
 
 // announce announces what has arrived; a receiver that fails is given up, and
-// the others go on.
-func (x *receiving) announce(due []arrival) (n int, busy bool) {
+// the others go on. The error is that of standard output.
+func (x *receiving) announce(due []arrival) (n int, busy bool, err error) {
 	for _, a := range due {
-		some, locked, err := x.announceOne(a)
+		take := x.announceOne
+		if x.handling != nil {
+			take = x.handling.startAll
+		}
+		some, locked, err := take(a)
 		n += some
 		busy = busy || locked
+		if errors.Is(err, tool.ErrOutput) {
+			return n, false, err // nobody would hear of what the others have
+		}
 		if err != nil {
 			x.failures.Add(err)
 			x.giveUp(a.Receiver)
@@ -240,7 +298,7 @@ func (x *receiving) announce(due []arrival) (n int, busy bool) {
 			break
 		}
 	}
-	return n, busy
+	return n, busy, nil
 }
 
 func (x *receiving) giveUp(r *spool.Receiver) {
@@ -257,11 +315,14 @@ func (x *receiving) giveUp(r *spool.Receiver) {
 }
 
 func (x *receiving) announceOne(a arrival) (n int, busy bool, err error) {
+	if err := a.StillHome(); err != nil {
+		return 0, false, err
+	}
 	q, err := a.Arrivals(a.rescan)
 	if err != nil {
 		return 0, false, onMailbox(a.Mailbox(), err)
 	}
-	together := announceTogether
+	together := 0
 	if x.once {
 		together = 1
 	}
@@ -270,6 +331,9 @@ func (x *receiving) announceOne(a arrival) (n int, busy bool, err error) {
 		x.notes(q.Notes())
 		if err != nil || len(claims) == 0 {
 			return n, q.Busy() > 0, err
+		}
+		if err := a.StillHome(); err != nil {
+			return n, false, giveBack(claims, err)
 		}
 		if err := x.printClaims(claims); err != nil {
 			return n, false, err

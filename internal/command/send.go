@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,6 +65,8 @@ type parcel struct {
 	report spool.Report
 	err    error
 	stop   func() // ends the wait for its conclusion
+
+	verdict spool.Verdict // on the peer, where it is to be told
 }
 
 func send(c *tool.Call) error {
@@ -154,8 +155,6 @@ func newSending(c *tool.Call) (*sending, error) {
 	}
 	if c.IsSet("await") {
 		switch {
-		case s.draft.Kind != spool.Task:
-			return nil, tool.Usage("flag \"--await\": only a task is concluded")
 		case len(s.to) > 1 && !c.Out.JSON():
 			return nil, tool.Usage("flag \"--await\": with several PEERs it needs \"--json\"")
 		}
@@ -339,84 +338,4 @@ func (s *sending) returnAddress() error {
 		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: nothingSent(err)}
 	}
 	return nil
-}
-
-// commit delivers one parcel, prints its line, and says what became of it.
-func (s *sending) commit(p *parcel) error {
-	if p.err == nil && s.IsSet("await") {
-		p.stop, p.err = s.s.Awaiting(s.Ctx, p.w.ID())
-	}
-	if p.err == nil {
-		p.report, p.err = p.w.Commit(s.Ctx)
-	}
-	r := newOutcomeRecord(p.report, p.err)
-	if !s.IsSet("await") || s.Out.JSON() {
-		if err := s.Out.Write(r); err != nil {
-			return err
-		}
-	}
-	if err := s.Out.Flush(); err != nil {
-		return err
-	}
-	if p.err != nil {
-		return s.sendError(p)
-	}
-	if p.report.Outcome == spool.Refused {
-		return s.sendError(p)
-	}
-	s.tell(p)
-	return nil
-}
-
-func (s *sending) tell(p *parcel) {
-	line := fmt.Sprintf("%s to %s: %s, %s", p.report.ID, p.to, p.report.Outcome, quoted(s.draft.Subject))
-	if p.report.Replayed {
-		line = fmt.Sprintf("%s to %s: %s, sent before", p.report.ID, p.to, p.report.Outcome)
-	}
-	if s.IsSet("await") {
-		s.Err.Always("%s", line)
-		return
-	}
-	s.Err.Say("%s", line)
-}
-
-// sendError says what is now true of a parcel that did not go as asked.
-func (s *sending) sendError(p *parcel) error {
-	err := p.err
-	switch {
-	case err == nil:
-		err = spool.Because(spool.ErrRefused, "it was refused: "+p.report.Detail)
-	case errors.Is(err, spool.ErrUnknown):
-		return tool.WithHint(&spool.Error{Op: "send to", Name: string(p.to), Err: spool.Because(err, string(p.report.ID)+": "+err.Error())},
-			"'xfer-inbox status "+string(p.report.ID)+"' tells when it can be told")
-	case errors.Is(err, spool.ErrConflict), errors.Is(err, spool.ErrNoPeer):
-	default:
-		err = nothingSent(err)
-	}
-	return s.peerError("send to", p.to, err)
-}
-
-// awaitAll waits for the conclusion of each task that was sent.
-func (s *sending) awaitAll(failures *tool.Failures) error {
-	m, err := s.mailbox()
-	if err != nil {
-		return err
-	}
-	w := &waiting{caller: s.caller, m: m, failures: failures, limit: max(s.Duration("await"), 1)}
-	for _, p := range s.all {
-		if p.err == nil && p.report.Outcome != spool.Refused {
-			w.open = append(w.open, openTask{p.report.ID, p.to})
-		}
-	}
-	return w.run()
-}
-
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	text = strings.TrimSuffix(text, "0s")
-	text = strings.TrimSuffix(text, "0m")
-	if text == "" || !strings.ContainsAny(text[len(text)-1:], "hms") {
-		return d.String()
-	}
-	return text
 }

@@ -59,6 +59,9 @@ func cut(s string) string {
 	return strings.TrimSpace(string([]rune(s)[:maxSubject-1])) + "…"
 }
 
+// textType is what a body is where nothing else is said.
+const textType = "text/markdown; charset=utf-8"
+
 // typeOf is the MIME type of a body that begins like this, where the sender
 // says none.
 func typeOf(beginning []byte) string {
@@ -69,7 +72,7 @@ func typeOf(beginning []byte) string {
 		}
 		beginning = beginning[size:]
 	}
-	return "text/markdown; charset=utf-8"
+	return textType
 }
 
 // quoted is s as messages show a word of the user's or a peer's.

@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -45,6 +46,15 @@ var ErrHeld = errors.New("held elsewhere")
 // for at most wait (ErrHeld) or until ctx ends. The lock is shared or
 // exclusive; unlock frees it.
 func (d *FS) LockFile(ctx context.Context, path string, exclusive bool, wait time.Duration) (unlock func(), err error) {
+	if d.File.Perm()&umask != 0 {
+		// What the lock is taken on is made by a library that leaves its mode to
+		// the umask: others who may use it could not open it.
+		if f, err := d.Create(path); err == nil {
+			_ = f.Close()
+		} else if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
 	// A fresh one per call: one *Flock that two goroutines share says yes twice.
 	l := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK), flock.SetPermissions(d.File.Perm()))
 	try := l.TryRLock
@@ -75,7 +85,8 @@ func (d *FS) LockFile(ctx context.Context, path string, exclusive bool, wait tim
 }
 
 // LockDir takes the exclusive lock of a directory itself, waiting for at most
-// wait (ErrHeld).
+// wait (ErrHeld). The error is fs.ErrNotExist or ErrReplaced when the directory
+// was moved or removed while its lock was waited for.
 func LockDir(dir string, wait time.Duration) (unlock func(), err error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -85,15 +96,30 @@ func LockDir(dir string, wait time.Duration) (unlock func(), err error) {
 	for {
 		ok, err := TryLock(f)
 		if ok {
-			return func() { _ = f.Close() }, nil
-		}
-		if err == nil && !time.Now().Before(deadline) {
+			err = named(f, dir)
+		} else if err == nil && !time.Now().Before(deadline) {
 			err = &os.PathError{Op: "lock", Path: dir, Err: ErrHeld}
 		}
 		if err != nil {
 			_ = f.Close()
 			return nil, err
 		}
+		if ok {
+			return func() { _ = f.Close() }, nil
+		}
 		time.Sleep(retryLock)
 	}
+}
+
+// named is nil when f is still what path names.
+func named(f *os.File, path string) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err == nil && !os.SameFile(there, mine) {
+		err = &os.PathError{Op: "lock", Path: path, Err: ErrReplaced}
+	}
+	return err
 }

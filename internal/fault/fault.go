@@ -89,7 +89,10 @@ func Calls(t *testing.T, setup func(*testing.T) Trial) []Call {
 // calls at which every fault was seen in the log.
 func Each(t *testing.T, setup func(*testing.T) Trial) int {
 	t.Helper()
-	calls := Calls(t, setup)
+	calls, err := settled(t, setup)
+	if err != nil {
+		t.Fatal(err)
+	}
 	attempts := plan(calls)
 	hits := make([]atomic.Int32, len(calls))
 	var runs atomic.Int32
@@ -98,7 +101,7 @@ func Each(t *testing.T, setup func(*testing.T) Trial) int {
 			t.Run(a.String(), func(t *testing.T) {
 				t.Parallel()
 				runs.Add(1)
-				hit, err := try(t, setup, calls, a)
+				hit, err := tryTwice(t, setup, calls, a)
 				if hit {
 					hits[a.Point.Index].Add(1)
 				}

@@ -41,6 +41,10 @@ func (c Call) String() string { return fmt.Sprintf("%03d-%s.%d", c.Index, c.Name
 // Injected tells whether strace made the call fail.
 func (c Call) Injected() bool { return strings.Contains(c.Line, "(INJECTED)") }
 
+// noPath are the calls that strace shows as if they took a path: a program that
+// is started, and random bytes that look like one.
+var noPath = map[string]bool{"execve": true, "getrandom": true}
+
 var (
 	beginning = regexp.MustCompile(`^(\d+) +([a-z0-9_]+)\(`)
 	resuming  = regexp.MustCompile(`^(\d+) +<\.\.\. [a-z0-9_]+ resumed>`)
@@ -77,7 +81,7 @@ func parse(log []byte) (calls []Call, others [][]byte, err error) {
 			first = thread
 		}
 		if !slices.Contains(fileSystem, name) {
-			if begun && name != "execve" && pathFirst.Match(line) {
+			if begun && !noPath[name] && pathFirst.Match(line) {
 				return nil, nil, fmt.Errorf("not known to be a file-system call: %s", line)
 			}
 			continue

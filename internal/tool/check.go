@@ -69,7 +69,7 @@ func checkVerb(p *Program, v *Verb, fault func(string, ...any)) {
 // another: before the verb it could not be read.
 func checkFlags(v *Verb, takes map[string]bool, fault func(string, ...any)) {
 	own := make(map[string]bool)
-	for _, f := range append(parsedFlags(v), askFlags()...) {
+	for _, f := range v.AllFlags() {
 		d, ok := f.(cli.DocGenerationFlag)
 		if !ok || d.GetUsage() == "" {
 			fault("verb %q: flag %q: no usage", v.Name, f.Names()[0])

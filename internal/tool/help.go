@@ -35,7 +35,7 @@ func help(p *Program, v *Verb) string {
 		writeVerbs(&b, p)
 	}
 	b.WriteString("\n")
-	writeFlags(&b, append(parsedFlags(v), askFlags()...))
+	writeFlags(&b, v.AllFlags())
 	writeExamples(&b, v.Examples)
 	writeStatuses(&b, v.Statuses)
 	return b.String()
@@ -43,7 +43,7 @@ func help(p *Program, v *Verb) string {
 
 func programHelp(p *Program) string {
 	var b strings.Builder
-	b.WriteString("usage: " + p.Name + " [VERB] [flags] [arguments]\n\n" + fill(p.About, helpColumns) + "\n")
+	b.WriteString("usage: " + p.Name + " [VERB] [flags] [arguments]\n" + fill(p.About, helpColumns) + "\n")
 	writeVerbs(&b, p)
 	b.WriteString("\n")
 	writeFlags(&b, append(commonFlags(), askFlags()...))

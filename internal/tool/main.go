@@ -29,9 +29,16 @@ func Main(p *Program) {
 	if sig := syscall.Signal(caught.Load()); sig != 0 {
 		dieOf(sig)
 		status = signalled + int(sig)
+	} else if status == signalled+int(syscall.SIGPIPE) {
+		dieOfPipe()
 	}
 	os.Exit(status)
 }
+
+// OutlivePipe has a write to a closed pipe be an error from now on (ErrOutput
+// and EPIPE), where it would end the process at once: for a verb that has
+// something to give up first. Main dies of SIGPIPE afterwards.
+func (c *Call) OutlivePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // signalled is what a shell adds to the number of the signal a process died of.
 const signalled = 128
@@ -73,6 +80,18 @@ func watchSignals() (context.Context, *atomic.Int32) {
 // (bench/RESULTS.md). A signal in those first moments ends it as kill -9 does,
 // at any point of which the spool stays whole.
 const signalsAfter = 20 * time.Millisecond
+
+// dieOfPipe dies of SIGPIPE as os does where nobody has asked for that signal:
+// at a write to a closed pipe on descriptor 1. The runtime ignores one that is
+// sent.
+func dieOfPipe() {
+	signal.Reset(syscall.SIGPIPE)
+	var p [2]int
+	if unix.Pipe2(p[:], unix.O_CLOEXEC) != nil || unix.Close(p[0]) != nil || unix.Dup3(p[1], 1, 0) != nil {
+		return
+	}
+	_, _ = os.Stdout.Write([]byte{'\n'})
+}
 
 // dieOf returns only where sig does not kill. The signal goes to this very
 // thread: one that is sent to the process can reach another thread after this

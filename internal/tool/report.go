@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"errors"
+
 	"xfer/spool"
 )
 
@@ -65,6 +67,11 @@ type failure struct {
 func (t *Talk) Report(err error) {
 	class := ClassOf(err)
 	hint := hintOf(err, class)
+	if errors.Is(err, ErrOutput) {
+		t.mu.Lock()
+		t.lost = true
+		t.mu.Unlock()
+	}
 	if t.json {
 		line, err := JSON(failure{err.Error(), class.Name, class.Status, hint})
 		if err == nil {

@@ -43,7 +43,7 @@ func RunContext(ctx context.Context, p *Program, pr *Process) int {
 func settle(ctx context.Context, out *Output, talk *Talk, err error) int {
 	flushed := out.Flush()
 	status := account(ctx, talk, err)
-	if flushed == nil || errors.Is(err, ErrOutput) {
+	if flushed == nil || errors.Is(err, ErrOutput) || talk.lost {
 		return status
 	}
 	// A silent status stands for an answer, and that has not arrived.

@@ -95,6 +95,10 @@ func askFlags() []cli.Flag {
 	}
 }
 
+// AllFlags are the verb's own flags and those of every verb, as its help lists
+// them.
+func (v *Verb) AllFlags() []cli.Flag { return append(parsedFlags(v), askFlags()...) }
+
 // parsedFlags are the verb's own and the common ones, but for common ones that
 // the verb words in its own way.
 func parsedFlags(v *Verb) []cli.Flag {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 
 	"xfer/spool"
@@ -52,6 +53,7 @@ func Classes() []Class {
 		{spool.ErrTaken, "taken", 73, ""},
 
 		{spool.ErrLocked, "locked", 75, ""},
+		{spool.ErrFull, "full", 75, ""},
 
 		{spool.ErrOwner, "owner", 77, ""},
 		{spool.ErrModes, "modes", 77, ""},
@@ -113,3 +115,12 @@ func Statuses() []Status {
 
 // anyVerb are the statuses that a Verb need not list.
 var anyVerb = []int{0, 64, 74, 77, 78}
+
+// Statuses are those that one of its verbs may exit with.
+func (p *Program) Statuses() []Status {
+	own := slices.Clone(anyVerb)
+	for _, v := range p.Verbs {
+		own = append(own, v.Statuses...)
+	}
+	return slices.DeleteFunc(Statuses(), func(s Status) bool { return !slices.Contains(own, s.Code) })
+}

@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type Talk struct {
 	after       func(time.Duration) <-chan time.Time
 
 	mu       sync.Mutex
+	lost     bool // that standard output failed was said
 	progress bool // a progress line stands on the terminal
 }
 
@@ -113,4 +115,18 @@ func isTerminal(f *os.File) bool {
 		yes = err == nil
 	})
 	return yes
+}
+
+// Pass hands on what another program printed on its standard error: as it is,
+// and to a terminal without what a terminal acts upon.
+func (t *Talk) Pass(piece []byte) {
+	text := string(piece)
+	if isTerminal(t.file) {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = Clean(lines[i])
+		}
+		text = strings.Join(lines, "\n")
+	}
+	t.write(text)
 }

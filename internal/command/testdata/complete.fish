@@ -4,3 +4,4 @@ while read -l line
     set -l words (complete -C (string replace -a \t ' ' -- $line) | string replace -r '\t.*' '')
     string join \t -- $words ''
 end
+exit 0 # not what join says of a single word

@@ -1,0 +1,209 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"xfer/internal/handler"
+	"xfer/spool"
+)
+
+// The statuses of a handler that mean something; they are those of the tool
+// set, so that a handler passes a task on in one line.
+const (
+	statusLater      = 75 // not now: it is not counted
+	statusBlocked    = 80
+	statusNeedsInput = 81
+)
+
+// finish waits for a handler's end and commits what follows from it.
+func (h *handling) finish(j *job) {
+	defer h.ended.Done()
+	res := j.p.Wait()
+	// A transition that was begun is finished, whatever the signal.
+	if err := h.settle(context.WithoutCancel(h.Ctx), j, res); err != nil {
+		h.Err.Report(onID("handle", j.c.ID, err))
+		h.again(j, res, false)
+	}
+	j.close(h)
+	j.c.DropDocument()
+	j.c.Release()
+	h.mu.Lock()
+	delete(h.running, j.c.ID)
+	if h.watch != nil {
+		h.watch.Nudge()
+	}
+	h.mu.Unlock()
+	<-h.slots
+}
+
+// settle moves the handoff to where its handler's end puts it.
+func (h *handling) settle(ctx context.Context, j *job, res handler.Result) error {
+	if err := j.r.StillHome(); err != nil {
+		return err // another host works it now: nothing more is committed here
+	}
+	c := j.c
+	if c.Kind == spool.Task {
+		first, err := c.Concluded(ctx)
+		if err != nil {
+			return err
+		}
+		if first != nil { // by its handler, or before
+			h.note(j, res, nil)
+			return c.Finish()
+		}
+	}
+	conclude := h.Bool("conclude") && c.Kind == spool.Task
+	switch {
+	case res.Stopped && res.Status != 0, res.Status == statusLater && !res.TimedOut:
+		h.again(j, res, false)
+		return nil
+	case conclude && !res.TimedOut && ending(res.Status) != "":
+		h.note(j, res, nil)
+		return h.conclude(ctx, j, ending(res.Status), io.NewSectionReader(j.stdout, 0, 1<<62))
+	case res.Status == 0 && !res.TimedOut:
+		h.note(j, res, nil)
+		return h.done(j)
+	case h.attempts(c)+1 <= h.retries:
+		h.again(j, res, true)
+		return nil
+	}
+	h.note(j, res, nil)
+	return h.failed(ctx, j, res, conclude)
+}
+
+// ending is how a task ends whose handler exits with status.
+func ending(status int) spool.Ending {
+	switch status {
+	case 0:
+		return spool.Done
+	case statusBlocked:
+		return spool.Blocked
+	case statusNeedsInput:
+		return spool.NeedsInput
+	}
+	return ""
+}
+
+// done is for a handler that exits 0: a task owes its conclusion now.
+func (h *handling) done(j *job) error {
+	if j.c.Kind == spool.Task {
+		return j.c.Taken("")
+	}
+	return j.c.Finish()
+}
+
+// failed is for a handler that failed for the last time.
+func (h *handling) failed(ctx context.Context, j *job, res handler.Result, conclude bool) error {
+	text := failure(res)
+	h.Err.Say("%s: its handler failed: %s", j.c.ID, firstLine(text))
+	switch {
+	case conclude:
+		return h.conclude(ctx, j, spool.Blocked, strings.NewReader(text))
+	case j.c.Kind == spool.Task:
+		return j.c.Taken("")
+	}
+	return j.c.DeadLetter(text)
+}
+
+// failure says how a handler ended, and the end of what it printed.
+func failure(res handler.Result) string {
+	how := fmt.Sprintf("exit status %d", res.Status)
+	switch {
+	case res.TimedOut:
+		how = fmt.Sprintf("it ran longer than its time, %s", res.Duration.Round(time.Millisecond))
+	case res.Signal != 0:
+		how = fmt.Sprintf("ended by signal %d (%s)", int(res.Signal), res.Signal)
+	}
+	if len(res.Tail) > 0 {
+		how += "\n\n" + strings.TrimRight(cleanLines(string(res.Tail)), "\n")
+	}
+	return how
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// cleanLines is text without what a terminal acts upon, line ends kept.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = cleanKeepingTabs(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// conclude sends the conclusion of a task whose lock is held, and moves it.
+func (h *handling) conclude(ctx context.Context, j *job, e spool.Ending, body io.Reader) error {
+	w, err := j.c.ConcludeHeld(e, spool.Draft{Type: textType})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := io.Copy(w, body); err != nil {
+		if errors.Is(err, spool.ErrTooLarge) && e != spool.Blocked {
+			return h.conclude(ctx, j, spool.Blocked, strings.NewReader("its handler printed too much: "+err.Error()+"\n"))
+		}
+		return err
+	}
+	r, _, err := w.Commit(ctx)
+	if errors.Is(err, spool.ErrConcluded) {
+		return j.c.Finish() // somebody was faster: the first stands
+	}
+	if err != nil {
+		return err
+	}
+	h.Err.Say("concluded %s %s: %s to %s: %s", j.c.ID, e, r.ID, r.To, r.Outcome)
+	return nil
+}
+
+// attempts is how often a handler of c has failed.
+func (h *handling) attempts(c *spool.Claim) int {
+	run, _ := h.s.RunOf(c.ID)
+	return run.Attempts
+}
+
+// again has the handoff tried later; only a failure counts.
+func (h *handling) again(j *job, res handler.Result, counts bool) {
+	if h.Ctx.Err() != nil && !counts {
+		h.note(j, res, func(r *spool.Run) { r.Deferred++ }) // the next receiver starts it at once
+		return
+	}
+	var at time.Time
+	h.note(j, res, func(r *spool.Run) {
+		n := 0
+		if counts {
+			r.Attempts++
+			n = r.Attempts
+		} else {
+			r.Deferred++
+			n = r.Deferred
+		}
+		at = h.Process.System.Now().Add(handler.Backoff(n)).UTC()
+		r.NextAt = &at
+	})
+	h.tryLater(j.r, j.c.ID, at)
+}
+
+// note writes down how a handler ended; change nil: for good.
+func (h *handling) note(j *job, res handler.Result, change func(*spool.Run)) {
+	_, err := j.c.Attempted(func(r *spool.Run) {
+		r.NextAt = nil
+		if change != nil {
+			change(r)
+		} else {
+			r.Attempts++
+		}
+		r.Status, r.TimedOut, r.Seconds = &res.Status, res.TimedOut, res.Duration.Seconds()
+		r.Stderr = cleanLines(string(res.Tail))
+	})
+	if err != nil {
+		h.Err.Report(onID("note the end of", j.c.ID, err))
+	}
+}

@@ -1,0 +1,59 @@
+package spool
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The event log is for people: local/log/events.jsonl, a JSON object a line, each
+// written by one write(2), so that lines of many programs do not mix. It holds
+// ids, names, byte counts and outcomes; never a subject or a body. What
+// cannot be logged is lost: nothing depends on it.
+
+// An event is one line of the log.
+type event struct {
+	At      time.Time `json:"at"`
+	Event   string    `json:"event"`
+	PID     int       `json:"pid"`
+	Peer    Name      `json:"peer,omitempty"` // whose mailbox
+	ID      ID        `json:"id,omitempty"`
+	Kind    Kind      `json:"kind,omitempty"`
+	Ending  Ending    `json:"conclusion,omitempty"`
+	From    Name      `json:"from,omitempty"`
+	Bytes   int64     `json:"bytes,omitempty"`
+	Place   Place     `json:"place,omitempty"`
+	Outcome Outcome   `json:"outcome,omitempty"`
+	Claim   uint64    `json:"claim,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+}
+
+// maxDetail is how much of a text that a peer may have written is kept.
+const maxDetail = 200
+
+func (s *Spool) logFile() string { return filepath.Join(s.logDir(), "events.jsonl") }
+
+// about fills in what a header says that may be logged.
+func (e event) about(h *Header) event {
+	e.ID, e.Kind, e.Ending, e.From, e.Bytes = h.ID, h.Kind, h.Ending, h.From, h.Size
+	return e
+}
+
+func (s *Spool) log(e event) {
+	e.At, e.PID = s.sys.Now().UTC(), os.Getpid()
+	if len(e.Detail) > maxDetail {
+		e.Detail = e.Detail[:maxDetail]
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	line = append(line, '\n')
+	_ = s.retryMade(func() error { return s.fs.Append(s.logFile(), line) }, s.localDir(), s.logDir())
+}
+
+func (m *Mailbox) log(e event) {
+	e.Peer = m.name
+	m.s.log(e)
+}
