@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -34,6 +35,10 @@ func watch(dirs ...string) *Watch {
 	}
 	if w.w, w.err = fsnotify.NewWatcher(); w.err == nil {
 		w.refresh()
+		return w
+	}
+	if errno := syscall.Errno(0); errors.As(w.err, &errno) {
+		w.err = errno // without the library's words
 	}
 	return w
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/urfave/cli/v2"
 
 	"xfer/internal/tool"
@@ -35,10 +36,10 @@ func Recv() *tool.Program {
 				&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
 				&cli.BoolFlag{Name: "conclude", Usage: "conclude tasks as COMMAND exits: 0, 80 or 81"},
 				&cli.IntFlag{Name: "jobs", Value: 1, Usage: "run up to `N` at once"},
-				&cli.DurationFlag{Name: "timeout", Usage: "TERM, then KILL, what runs longer"},
+				&cli.DurationFlag{Name: "timeout", Usage: "TERM, then KILL, what runs longer than `DURATION`"},
 				&cli.IntFlag{Name: "retries", Value: 2, Usage: "try again up to `N` times"},
 				&cli.StringFlag{Name: "rate", Usage: "start at most `N`/s"},
-				&cli.DurationFlag{Name: "grace", Value: defaultGrace, Usage: "from TERM to KILL"},
+				&cli.DurationFlag{Name: "grace", Value: defaultGrace, Usage: "leave `DURATION` from TERM to KILL"},
 				&cli.DurationFlag{Name: "beat", Value: defaultBeat, Usage: "say every `DURATION` that it lives; 0: never"},
 			},
 			Examples: []string{
@@ -199,9 +200,12 @@ func (x *receiving) drainOnce() error {
 func (x *receiving) run() error {
 	w := x.watch()
 	defer w.Close()
+	defer rescanOnHangup(w)()
 	if x.handling != nil {
 		x.handling.attach(w)
 	}
+	x.ready()
+	defer tellService(daemon.SdNotifyStopping)
 	var due []arrival
 	rescanned := time.Time{}
 	for {

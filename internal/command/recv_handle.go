@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -270,7 +271,9 @@ func (h *handling) told() {
 	for id, j := range h.running {
 		running[j.r] = append(running[j.r], id)
 	}
+	working := len(h.running)
 	h.mu.Unlock()
+	tellService(fmt.Sprintf("STATUS=receiving as %s; %d running", h.listed(), working))
 	for r, ids := range running {
 		_ = r.Working(ids) // for people; nothing depends on it
 	}

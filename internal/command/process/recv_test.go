@@ -231,5 +231,5 @@ func TestTakenOver(t *testing.T) {
 	p := w.receiver("--poll", "300ms")
 	live := w.dir + "/peers/bob/live/otherhost-00c0ffee.json"
 	w.must(os.WriteFile(live, []byte(`{"claim":99,"host":"otherhost-00c0ffee","state":"idle"}`), 0o600))
-	p.wantEnd("75", "xfer-recv: receive as \"bob\": host \"otherhost-00c0ffee\" has taken the mailbox over\nxfer-recv: hint: try again later\n")
+	p.wantEnd("75", "xfer-recv: receive as \"bob\": host \"otherhost-00c0ffee\" has taken the mailbox over\n")
 }
