@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -13,26 +14,58 @@ import (
 
 // Awaiting says that this process waits for the conclusion of task: until stop
 // is called, receivers and take pass it over. It is begun before the task is
-// sent, so that no conclusion can come in between.
+// sent, so that no conclusion can come in between. The error is ErrLocked when
+// the lock was not to be had within a second.
 func (s *Spool) Awaiting(ctx context.Context, task ID) (stop func(), err error) {
 	path := s.awaitFile(task)
+	deadline := time.Now().Add(lockWait)
 	for {
-		var unlock func()
-		err := s.retryMade(func() error {
-			unlock, err = s.fs.LockFile(ctx, path, false, lockWait)
-			return err
-		}, s.localDir(), s.awaitDir())
+		f, err := s.waitersFile(path)
 		if err != nil {
 			return nil, err
 		}
-		// The last waiter removes the file: a lock on one that is gone is none.
-		if _, err := os.Lstat(path); err == nil {
-			return func() { unlock(); s.sweepWaiter(task) }, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			unlock()
+		ok, err := durable.TryShare(f)
+		if err == nil && ok {
+			// The last waiter removes the file: a lock on one that is gone is none.
+			if err = durable.Named(f, path); err == nil {
+				return func() { _ = f.Close(); s.sweepWaiter(task) }, nil
+			}
+		}
+		_ = f.Close()
+		switch {
+		case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, durable.ErrReplaced):
+		default:
 			return nil, err
 		}
-		unlock()
+		if !time.Now().Before(deadline) {
+			return nil, Because(ErrLocked, "the lock await/"+string(task)+" is held by "+holder(path))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(probeAgain):
+		}
+	}
+}
+
+// probeAgain is how long a probe by a reader, or the last waiter's sweep, may
+// have the lock.
+const probeAgain = 5 * time.Millisecond
+
+// waitersFile opens the file of a task's waiters, made where it is missing.
+func (s *Spool) waitersFile(path string) (f *os.File, err error) {
+	for {
+		err = s.retryMade(func() error {
+			f, err = s.fs.Create(path)
+			return err
+		}, s.localDir(), s.awaitDir())
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		f, _, err = durable.OpenRegular(path, os.O_RDWR)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, durable.ErrReplaced) {
+			return f, err
+		}
 	}
 }
 
@@ -113,10 +146,38 @@ func (m *Mailbox) Conclusion(task ID, to Name) (a *Awaited, again bool, err erro
 			return a, false, nil
 		}
 	}
-	if reason, refused := m.s.refused(task, to); refused {
-		return nil, false, Because(ErrRefused, "it was refused: "+reason)
+	if again {
+		return nil, true, nil
 	}
-	return nil, again, nil
+	a, err = m.conclusionElsewhere(head)
+	return a, false, err
+}
+
+// conclusionElsewhere looks where the conclusion of task went that is in none
+// of the asker's places: into the taker's bad/, since the asker was removed
+// for a while, or into no more than a segment's memory (ErrNoHandoff). Where
+// the task was refused there is none (ErrRefused).
+func (m *Mailbox) conclusionElsewhere(task *Header) (*Awaited, error) {
+	id := task.ID.Conclusion()
+	if f, found, err := m.folded(id); err != nil {
+		return nil, err
+	} else if found && f.Last.Ending() != "" {
+		return nil, Because(ErrNoHandoff, "it was concluded "+string(f.Last.Ending())+", and the conclusion was let go")
+	}
+	taker, err := m.s.Mailbox(task.To)
+	if err != nil {
+		return nil, nil // not to be told now
+	}
+	if a, err := taker.openAwaited(entry{id, Bad, string(id)}); err == nil {
+		if a.ends(task) {
+			return a, nil
+		}
+		a.Close()
+	}
+	if reason, refused := taker.refused(task.ID); refused {
+		return nil, Because(ErrRefused, "it was refused: "+reason)
+	}
+	return nil, nil
 }
 
 // openAwaited claims the conclusion where this host may move it and it is not
@@ -147,15 +208,14 @@ func (m *Mailbox) openAwaited(e entry) (*Awaited, error) {
 	return a, nil
 }
 
-// refused tells whether the task id was set aside by the peer to, or never
-// let in, and why.
-func (s *Spool) refused(id ID, to Name) (reason string, refused bool) {
-	m, err := s.Mailbox(to)
-	if err != nil {
-		return "", false
+// refused tells whether the task id was set aside here, and why.
+func (m *Mailbox) refused(id ID) (reason string, refused bool) {
+	if _, _, err := m.at(Bad, id); err == nil {
+		return m.reason(id), true
 	}
-	if _, _, err := m.at(Bad, id); err != nil {
-		return "", false
+	if f, found, err := m.folded(id); err == nil && found && f.Last.Place() == Bad {
+		r := f.report(Report{})
+		return r.Detail, true
 	}
-	return m.reason(id), true
+	return "", false
 }

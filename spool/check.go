@@ -55,8 +55,13 @@ var checks = []struct {
 // Check reads the whole spool, bodies too, and says what is not as the format
 // wants it, sorted by path. The error is the context's, or that of a directory
 // that could not be read; what was found until then is returned with it.
-func (s *Spool) Check(ctx context.Context) ([]Finding, error) {
-	c := &checker{s: s, ctx: ctx, whole: make(map[ID][]standing)}
+func (s *Spool) Check(ctx context.Context) ([]Finding, error) { return s.check(ctx, true) }
+
+// CheckQuick is Check without reading bodies: digests are not looked at.
+func (s *Spool) CheckQuick(ctx context.Context) ([]Finding, error) { return s.check(ctx, false) }
+
+func (s *Spool) check(ctx context.Context, deep bool) ([]Finding, error) {
+	c := &checker{s: s, ctx: ctx, deep: deep, whole: make(map[ID][]standing)}
 	peers, err := s.Peers()
 	if err != nil {
 		return nil, err
@@ -79,6 +84,7 @@ func (s *Spool) Check(ctx context.Context) ([]Finding, error) {
 // A checker is one run of Check.
 type checker struct {
 	s         *Spool
+	deep      bool            // bodies too
 	ctx       context.Context //nolint:containedctx // it lives as long as one call
 	mailboxes []*Mailbox
 	whole     map[ID][]standing // by mailbox and then from left to right

@@ -79,6 +79,9 @@ func (c *checker) absent(r *registered, path string) {
 		c.say(Note, path, "its addressee %s has no mailbox: %v", r.To, bare(err))
 		return
 	}
+	if f, folded, err := m.folded(r.ID); err == nil && folded && f.Last.Handled() {
+		return // finished, and let go
+	}
 	orphan, err := m.orphan(r)
 	switch {
 	case err != nil:

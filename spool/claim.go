@@ -262,18 +262,20 @@ func sameHandoff(f, right *os.File, id ID) (bool, error) {
 	return err == nil && left.Same(&r.Header), err
 }
 
-// misrouted sets aside a handoff that is addressed to another peer.
+// misrouted sets aside a handoff that is addressed to another peer. Its sender
+// is told first: whoever finds it again after a crash tells the same once more,
+// which changes nothing.
 func (m *Mailbox) misrouted(c *Claim) error {
 	if _, err := c.Verify(); err != nil {
-		return err
-	}
-	reason := "it is addressed to " + string(c.To)
-	if err := m.setAsideWhole(c, reason); err != nil {
 		return err
 	}
 	told := ""
 	if err := m.notice(&c.Header); err != nil {
 		told = "; its sender was not told: " + err.Error()
+	}
+	reason := "it is addressed to " + string(c.To)
+	if err := m.setAsideWhole(c, reason); err != nil {
+		return err
 	}
 	return Because(errAside, reason+"; set aside as bad/"+string(c.ID)+told)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 )
 
@@ -99,5 +100,13 @@ func asTree(here map[ID]*Listed) []Node {
 		}
 	}
 	visit("", 0)
+	// Whoever claim to answer one another descend from nobody.
+	for _, id := range slices.Sorted(maps.Keys(here)) {
+		if !seen[id] {
+			seen[id] = true
+			nodes = append(nodes, Node{*here[id], 0})
+			visit(id, 1)
+		}
+	}
 	return nodes
 }

@@ -60,6 +60,7 @@ type Delivery struct {
 	f     *os.File
 	tmp   string
 	key   string
+	shut  error // why the peer lets nothing new in; what was sent before is answered for
 	head  int64
 	sum   hash.Hash
 	max   int64
@@ -67,17 +68,25 @@ type Delivery struct {
 
 // NewDelivery begins to deliver d: the peer is there, lets the sender in, and a
 // file in its tmp/ is open. Nothing shows. The errors are ErrNoPeer,
-// ErrRefused, ErrMalformed and those of the system.
+// ErrRefused, ErrFull, ErrMalformed and those of the system. What may have been
+// sent before, under its id or key, is turned down by Commit, once that is
+// known.
 func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 	m, place, err := s.addressee(d)
 	if err != nil {
 		return nil, err
 	}
+	var shut error
+	if d.Kind != Conclusion {
+		if shut = m.admits(d.From); shut != nil && d.ID == "" && d.Key == "" {
+			return nil, shut
+		}
+	}
 	max, err := s.sys.MaxBytes()
 	if err != nil {
 		return nil, err
 	}
-	w := &Delivery{s: s, m: m, place: place, key: d.Key, given: d.ID != "", sum: sha256.New(), max: max}
+	w := &Delivery{s: s, m: m, place: place, key: d.Key, shut: shut, given: d.ID != "", sum: sha256.New(), max: max}
 	if d.ID == "" {
 		if d.ID, err = s.sys.NewID(); err != nil {
 			return nil, err
@@ -109,7 +118,7 @@ func (s *Spool) addressee(d Draft) (*Mailbox, Place, error) {
 			return nil, "", err
 		}
 	}
-	return m, New, m.admits(d.From)
+	return m, New, nil
 }
 
 func (w *Delivery) open() error {
@@ -208,8 +217,11 @@ func (w *Delivery) commit(ctx context.Context) (Report, error) {
 	if err := w.seal(); err != nil {
 		return w.nothing(), err
 	}
-	if w.key != "" {
+	switch {
+	case w.key != "":
 		return w.commitKeyed(ctx)
+	case w.shut != nil:
+		return w.sentBefore(ctx, w.h.ID)
 	}
 	return w.register(ctx)
 }
@@ -338,7 +350,11 @@ func (w *Delivery) replayOf(first *registered) (Report, error) {
 		r.Outcome = Unknown
 		return r, Because(ErrUnknown, "it was sent before, but where it is now cannot be told: "+err.Error())
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && w.shut != nil {
+		if tmp, err := w.m.orphan(first); tmp != "" || err != nil {
+			return w.nothing(), w.shut // written, and never let in
+		}
+	} else if len(found) == 0 {
 		published, err := w.m.complete(first, w.place)
 		if published {
 			return w.m.settle(&first.Header, w.place, r)
@@ -405,11 +421,15 @@ func (w *Delivery) foundUnregistered(found []entry, err error) (Report, error) {
 
 // remembered is what a segment, the addressee's or this host's, knows of the id.
 func (w *Delivery) remembered() (Folded, bool, error) {
-	before, found, err := w.m.folded(w.h.ID)
+	return w.rememberedOf(w.h.ID)
+}
+
+func (w *Delivery) rememberedOf(id ID) (Folded, bool, error) {
+	before, found, err := w.m.folded(id)
 	if err != nil || found {
 		return before, found, err
 	}
-	return w.s.foldedHere(w.h.ID)
+	return w.s.foldedHere(id)
 }
 
 // foundFolded deals with an id that a segment remembers.

@@ -17,6 +17,10 @@ import (
 // and on when it has ended. Between two attempts the lock is free, and what is
 // known of the attempts stands in local/run/ID.
 
+// farthest is how far ahead the next attempt may lie: beyond it, the clock that
+// said so was wrong, and the handoff is due.
+const farthest = 10 * time.Minute
+
 // NextDue is the next of q that is due, claimed; nil where nothing is left.
 // What a handler is to try later is passed to later with its time.
 func (r *Receiver) NextDue(ctx context.Context, q *Queue, later func(ID, time.Time)) (*Claim, error) {
@@ -27,16 +31,17 @@ func (r *Receiver) NextDue(ctx context.Context, q *Queue, later func(ID, time.Ti
 		}
 		c := claims[0]
 		run, _ := r.m.s.RunOf(c.ID)
-		if run.NextAt == nil || !run.NextAt.After(r.m.s.sys.Now()) {
+		now := r.m.s.sys.Now()
+		if run.NextAt == nil || !run.NextAt.After(now) || run.NextAt.After(now.Add(farthest)) {
 			return c, nil
 		}
-		r.Pass(c.ID)
 		c.Release()
 		later(c.ID, *run.NextAt)
 	}
 }
 
-// Pass has Arrivals pass id over until Offer.
+// Pass has Arrivals pass id over until Offer, which it is for whoever calls
+// NextDue to do for what is to be tried later.
 func (r *Receiver) Pass(id ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +90,8 @@ func (r *Receiver) Working(ids []ID) error {
 func (c *Claim) Lock() *os.File { return c.f }
 
 // Document lays the body out as a plain file for a handler to open, and is the
-// file's path and the file, open for reading. It is the handler's to change;
-// nothing of it is synced.
+// file's path and a second open of it, for reading. It is the handler's to
+// change; nothing of it is synced.
 func (c *Claim) Document() (path string, f *os.File, err error) {
 	s := c.m.s
 	path = filepath.Join(s.docsDir(), string(c.ID))
@@ -99,11 +104,14 @@ func (c *Claim) Document() (path string, f *os.File, err error) {
 	}, s.localDir(), s.docsDir()); err != nil {
 		return "", nil, err
 	}
-	if _, err = io.Copy(f, c.Body()); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+	_, err = io.Copy(f, c.Body())
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		f, err = os.Open(path)
 	}
 	if err != nil {
-		_ = f.Close()
 		_ = durable.Remove(path)
 		return "", nil, err
 	}

@@ -33,9 +33,17 @@ func isID(s string) bool {
 	return len(s) == idLen && s[0] <= '7' && onlyCrockford(s)
 }
 
+// isCrockford is a table: a card has thousands of ids to check.
+var isCrockford = func() (table [256]bool) {
+	for i := range len(crockford) {
+		table[crockford[i]] = true
+	}
+	return table
+}()
+
 func onlyCrockford(s string) bool {
 	for i := range len(s) {
-		if strings.IndexByte(crockford, s[i]) < 0 {
+		if !isCrockford[s[i]] {
 			return false
 		}
 	}

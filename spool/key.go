@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,18 +42,18 @@ func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
 		return w.nothing(), err
 	}
 	if first != "" {
-		unlock, err := w.s.lock(ctx, w.s.idLock(first), lockWait)
-		if err != nil {
-			return w.nothing(), err
-		}
-		defer unlock()
-		r, err := w.answerFor(first)
+		r, err := w.sentBefore(ctx, first)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return r, err
 		}
 	}
+	if w.shut != nil {
+		return w.nothing(), w.shut
+	}
+	// Durable before the handoff is: else a power cut could leave the handoff
+	// without its key, and the next call would send it twice.
 	if err := w.s.retryMade(func() error {
-		return w.s.fs.ReplaceLazily(path, []byte(string(w.h.ID)+"\n"))
+		return w.s.fs.Replace(path, []byte(string(w.h.ID)+"\n"), true)
 	}, w.s.localDir(), w.s.tempDir(), w.s.idsDir(), w.s.keyDir()); err != nil {
 		return w.nothing(), err
 	}
@@ -80,6 +79,22 @@ func (s *Spool) keyed(path string) (ID, error) {
 	return "", nil // cut off by a crash: nothing was registered after it
 }
 
+// sentBefore answers for the id first, which may have been sent before;
+// fs.ErrNotExist where nothing is known of it, and where the peer lets nothing
+// new in, why.
+func (w *Delivery) sentBefore(ctx context.Context, first ID) (Report, error) {
+	unlock, err := w.s.lock(ctx, w.s.idLock(first), lockWait)
+	if err != nil {
+		return w.nothing(), err
+	}
+	defer unlock()
+	r, err := w.answerFor(first)
+	if w.shut != nil && errors.Is(err, fs.ErrNotExist) {
+		return w.nothing(), w.shut
+	}
+	return r, err
+}
+
 // answerFor is replay for the id first, whose lock is held; fs.ErrNotExist
 // where nothing is known of it.
 func (w *Delivery) answerFor(first ID) (Report, error) {
@@ -91,8 +106,11 @@ func (w *Delivery) answerFor(first ID) (Report, error) {
 		return w.nothing(), err
 	}
 	found, ferr := w.m.find(first)
-	if ferr != nil || len(found) == 0 {
-		return w.nothing(), cmp.Or(ferr, err)
+	if ferr != nil {
+		return w.nothing(), ferr
+	}
+	if len(found) == 0 {
+		return w.answerForgotten(first)
 	}
 	f, err := openFile(w.m.path(rightmost(found)), first) // the registry was lost
 	if err != nil {
@@ -100,4 +118,20 @@ func (w *Delivery) answerFor(first ID) (Report, error) {
 	}
 	defer func() { _ = f.Close() }()
 	return w.replayOf(&registered{Header: f.Header, info: f.info})
+}
+
+// answerForgotten is answerFor where segments at most remember first.
+func (w *Delivery) answerForgotten(first ID) (Report, error) {
+	before, found, err := w.rememberedOf(first)
+	switch {
+	case err != nil:
+		return w.nothing(), err
+	case !found:
+		return w.nothing(), fs.ErrNotExist
+	case before.Same != w.h.same():
+		return w.nothing(), errFoldedOtherwise(first)
+	}
+	r := w.nothing()
+	r.ID, r.Replayed = first, true
+	return w.m.outcome(first, r)
 }

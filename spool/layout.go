@@ -25,6 +25,7 @@ func (s *Spool) shardDir(id ID) string        { return filepath.Join(s.idsDir(),
 func (s *Spool) idFile(id ID) string          { return filepath.Join(s.shardDir(id), string(id)) }
 func (s *Spool) idLock(id ID) string          { return filepath.Join(s.lockDir(), "id."+shard(id)) }
 func (s *Spool) peerLock(n Name) string       { return filepath.Join(s.lockDir(), "peer."+string(n)) }
+func (s *Spool) gcLock() string               { return filepath.Join(s.lockDir(), "gc") }
 func (s *Spool) claimLock(n Name) string      { return filepath.Join(s.lockDir(), "claim."+string(n)) }
 func (s *Spool) claimFile(n Name) string      { return filepath.Join(s.claimsDir(), string(n)) }
 func (s *Spool) runFile(id ID) string         { return filepath.Join(s.runDir(), string(id)) }

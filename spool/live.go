@@ -52,8 +52,8 @@ func (m *Mailbox) Lives() ([]Live, error) {
 	}
 	var all []Live
 	for _, name := range names {
-		host, ok := strings.CutSuffix(name, ".json")
-		if !ok || nameFault(host) != "" {
+		host, ok := liveHost(name)
+		if !ok {
 			continue
 		}
 		b, err := durable.ReadRegular(filepath.Join(m.liveDir(), name), maxLive)
@@ -61,10 +61,16 @@ func (m *Mailbox) Lives() ([]Live, error) {
 		if err != nil || json.Unmarshal(b, &l) != nil || l.Claim == 0 {
 			continue
 		}
-		l.Host = Host(host)
+		l.Host = host
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+// liveHost is whose live file has this name.
+func liveHost(name string) (Host, bool) {
+	host, ok := strings.CutSuffix(name, ".json")
+	return Host(host), ok && nameFault(host) == ""
 }
 
 // before tells whether l comes before o as a home: by number; of two that are

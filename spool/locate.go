@@ -15,7 +15,8 @@ type Located struct {
 	Header   *Header // from wherever it could be read; nil where it could not
 	Peer     Name    // whose mailbox counts: the addressee's
 	Seen     []Sighting
-	Sent     bool // this host's registry has it
+	Sent     bool    // this host's registry has it
+	Folded   *Folded // what the addressee's mailbox remembers, where it let it go
 	Run      *Run
 	Released bool
 	Report   Report // its outcome; Outcome is empty where it was found nowhere
@@ -67,7 +68,12 @@ func (s *Spool) Locate(id ID) (*Located, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(l.Seen) == 0 && !l.Sent {
+	if len(l.Seen) == 0 {
+		if err := s.recall(l); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Seen) == 0 && !l.Sent && l.Folded == nil {
 		return nil, ErrNoHandoff
 	}
 	if l.Released, err = s.released(id); err != nil {
@@ -103,6 +109,33 @@ func (s *Spool) locate(id ID) (*Located, error) {
 		}
 	}
 	return l, nil
+}
+
+// recall asks the mailboxes, the addressee's where it is known, for what they
+// remember of an id that stands nowhere.
+func (s *Spool) recall(l *Located) error {
+	peers := []Name{l.Peer}
+	if l.Peer == "" {
+		var err error
+		if peers, err = s.Peers(); err != nil {
+			return err
+		}
+	}
+	for _, n := range peers {
+		m, err := s.Mailbox(n)
+		if err != nil {
+			continue
+		}
+		f, found, err := m.folded(l.ID)
+		if err != nil {
+			return err
+		}
+		if found && f.Last.Handled() {
+			l.Peer, l.Folded = n, &f
+			return nil
+		}
+	}
+	return nil
 }
 
 // sight adds where the id of l shows in this mailbox.
@@ -150,6 +183,8 @@ func (s *Spool) judge(l *Located) {
 	switch {
 	case err != nil:
 		l.Err = err
+	case len(found) == 0 && l.Folded != nil:
+		l.Report = l.Folded.report(l.Report)
 	case len(found) == 0:
 		l.Err = Because(ErrUnknown, "it was written, and is now in no place of "+string(l.Peer)+"'s mailbox")
 	default:
@@ -190,6 +225,9 @@ func (s *Spool) ConclusionOf(task *Header) (*Header, error) {
 		if h, err := asker.published(id, task, Places...); h != nil || err != nil {
 			return h, err
 		}
+		if f, found, err := asker.folded(id); err != nil || found && f.Last.Ending() != "" {
+			return f.conclusion(task), err
+		}
 	}
 	taker, err := s.Mailbox(task.To)
 	if err != nil {
@@ -215,8 +253,12 @@ func (s *Spool) OpenAny(id ID) (*File, Sighting, error) {
 		}
 		return slices.Index(Places, b.Place) - slices.Index(Places, a.Place)
 	})
-	if len(l.Seen) == 0 {
+	switch {
+	case len(l.Seen) > 0:
+	case l.Err != nil:
 		return nil, Sighting{}, l.Err
+	default:
+		return nil, Sighting{}, Because(ErrNoHandoff, "it was finished, and let go")
 	}
 	f, err := openFile(l.Seen[0].Path, id)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -39,9 +39,14 @@ func (m *Mailbox) Peer() (Peer, error) {
 		return p, err
 	}
 	if len(copies) > 0 {
-		return p, Because(ErrMalformed, "its peer.json has a conflict copy, "+copies[0])
+		err = Because(ErrMalformed, "its peer.json has a conflict copy, "+copies[0])
+	} else {
+		p, err = m.readPeer()
 	}
-	return m.readPeer()
+	if errors.Is(err, ErrMalformed) {
+		err = &Error{Err: err, Hint: "'xfer-inbox --as " + string(m.name) + " policy all', or 'policy only NAME…', writes it anew"}
+	}
+	return p, err
 }
 
 func (m *Mailbox) readPeer() (Peer, error) {

@@ -63,12 +63,12 @@ func (m *Mailbox) Receive(ctx context.Context, o ReceiverOptions) (*Receiver, er
 	if err != nil {
 		return nil, &Error{Op: "receive as", Name: string(m.name), Err: err}
 	}
-	m.log(event{Event: "receiver started"})
 	r := &Receiver{m: m, unlock: unlock, announced: make(map[ID]bool), passed: make(map[ID]bool), left: make(map[string]stamp)}
 	if err := r.claim(ctx, o); err != nil {
 		unlock()
 		return nil, err
 	}
+	m.log(event{Event: "receiver started", Claim: r.live.Claim})
 	return r, nil
 }
 
@@ -277,18 +277,17 @@ func (r *Receiver) Received(claims []*Claim) error {
 // Held tells whether a receiver on this host holds the peer's name. A shared
 // lock is tried, so that two that ask at once do not take one another for a
 // holder.
-func (m *Mailbox) Held(ctx context.Context) (bool, error) {
-	unlock, err := m.s.fs.LockFile(ctx, m.s.peerLock(m.name), false, 0)
-	if errors.Is(err, durable.ErrHeld) {
-		return true, nil
+func (m *Mailbox) Held() (bool, error) {
+	f, _, err := durable.OpenRegular(m.s.peerLock(m.name), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // it never had a receiver here
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+	if err != nil {
+		return false, err
 	}
-	if err == nil {
-		unlock()
-	}
-	return false, err
+	defer func() { _ = f.Close() }()
+	free, err := durable.TryShare(f)
+	return err == nil && !free, err
 }
 
 // CurPath is where the handoff stands once it was received.

@@ -140,6 +140,10 @@ func (s *Spool) sent(id ID, f Filter, open bool) (*SentHandoff, error) {
 		}
 		if len(found) > 0 {
 			h.Report.Outcome, h.Report.Detail = m.outcomeAt(rightmost(found))
+		} else if f, folded, err := m.folded(id); err != nil {
+			return nil, err
+		} else if folded && f.Last.Handled() {
+			h.Report = f.report(h.Report)
 		}
 	}
 	if r.Kind == Task {

@@ -178,8 +178,12 @@ func (sys *System) MaxBytes() (int64, error) {
 // lock takes one of the spool's lock files, waiting for at most wait; op and
 // name are what the error (ErrLocked) speaks of.
 func (s *Spool) lock(ctx context.Context, path string, wait time.Duration) (unlock func(), err error) {
+	return s.lockBy(path, func() (func(), error) { return s.fs.LockFile(ctx, path, true, wait) })
+}
+
+func (s *Spool) lockBy(path string, how func() (func(), error)) (unlock func(), err error) {
 	for range 2 {
-		unlock, err = s.fs.LockFile(ctx, path, true, wait)
+		unlock, err = how()
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

@@ -1,11 +1,11 @@
 package spool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +45,7 @@ type State struct {
 
 // Judge says whether somebody receives for the peer. With backlog it counts
 // what is queued; names only are read.
-func (m *Mailbox) Judge(ctx context.Context, backlog bool) (*State, error) {
+func (m *Mailbox) Judge(backlog bool) (*State, error) {
 	st := &State{Peer: m.name}
 	var err error
 	if st.About, err = m.readPeer(); err != nil && !errors.Is(err, ErrMalformed) {
@@ -54,7 +54,7 @@ func (m *Mailbox) Judge(ctx context.Context, backlog bool) (*State, error) {
 	if st.Live, err = m.home(); err != nil {
 		return nil, err
 	}
-	held, err := m.Held(ctx)
+	held, err := m.Held()
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,7 @@ func (st *State) judge(m *Mailbox, held bool) {
 	}
 	switch here := l.Host.Same(m.s.host); {
 	case l.Host == "":
-		st.Verdict = NoRunner
-		st.say("nobody has claimed the mailbox")
+		st.judgeUnclaimed(m)
 	case l.Format > liveFormat:
 		st.Verdict = Mismatch
 		st.say("the claim of host " + string(l.Host) + " has a newer format")
@@ -97,6 +96,28 @@ func (st *State) judge(m *Mailbox, held bool) {
 		st.judgeHere(m)
 	default:
 		st.judgeThere(m)
+	}
+}
+
+// judgeUnclaimed judges a mailbox in which no claim can be read: a claim that
+// is there all the same may be anybody's.
+func (st *State) judgeUnclaimed(m *Mailbox) {
+	st.Verdict = NoRunner
+	names, err := readNames(m.liveDir())
+	if err != nil {
+		st.Verdict = VerdictUnsure
+		st.say("its claims cannot be read: " + err.Error())
+		return
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if host, ok := liveHost(name); ok {
+			st.Verdict = VerdictUnsure
+			st.say("the claim of host " + string(host) + " cannot be read")
+		}
+	}
+	if st.Verdict == NoRunner {
+		st.say("nobody has claimed the mailbox")
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 // filesystems without inotify. Whoever waits looks again after each Wait, which
 // is never longer than the time it is given.
 type Watch struct {
-	w    *fsnotify.Watcher // nil where inotify has nothing left to give
-	dirs map[string]uint64 // inode under watch; 0: none
-	at   time.Time         // of the last look at the inodes
-	err  error
+	w     *fsnotify.Watcher // nil where inotify has nothing left to give
+	dirs  map[string]uint64 // inode under watch; 0: none
+	at    time.Time         // of the last look at the inodes
+	err   error
 	nudge chan struct{}
 
 	writes bool // what is written to in place counts as come
@@ -160,6 +160,9 @@ func WatchNew(all []*Mailbox) *Watch {
 	}
 	return watch(dirs...)
 }
+
+// PlaceDir is the directory of place p, as a Watch names what comes to it.
+func (m *Mailbox) PlaceDir(p Place) string { return m.placeDir(p) }
 
 // Came is the id of a handoff that came to place p of this mailbox, if path
 // says so.

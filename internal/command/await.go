@@ -175,7 +175,10 @@ func await(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	w := &waiting{caller: x, m: m, dir: c.String("dir"), quote: c.Bool("quote"), limit: c.Duration("timeout"), failures: c.Failures()}
+	w := &waiting{caller: x, m: m, dir: c.String("dir"), quote: c.Bool("quote"), failures: c.Failures()}
+	if c.IsSet("timeout") {
+		w.limit = max(c.Duration("timeout"), 1) // nothing is no time, and not for ever
+	}
 	for _, typed := range c.Arguments {
 		t, err := x.sentTask(typed)
 		if err != nil {
@@ -202,6 +205,8 @@ func (c *caller) sentTask(typed string) (openTask, error) {
 	switch {
 	case err != nil:
 		return openTask{}, onID("await", id, err)
+	case l.Header == nil && l.Folded != nil:
+		return openTask{}, onID("await", id, spool.Because(spool.ErrNoHandoff, "it was finished, and let go"))
 	case l.Header == nil:
 		return openTask{}, onID("await", id, spool.Because(spool.ErrMalformed, "nothing of it can be read"))
 	case l.Header.From != c.me:

@@ -100,7 +100,7 @@ func (c *caller) peer(n spool.Name, named bool) error {
 	if err != nil {
 		return c.peerError("look at", n, err)
 	}
-	st, err := m.Judge(c.Ctx, true)
+	st, err := m.Judge(true)
 	if err != nil {
 		return c.peerError("look at", n, err)
 	}

@@ -182,6 +182,9 @@ func newStatusRecord(l *spool.Located) *statusRecord {
 		}
 		r.Evidence = append(r.Evidence, evidence{what, &at})
 	}
+	if l.Folded != nil {
+		r.Evidence = append(r.Evidence, evidence{string(l.Peer) + "'s past/ remembers it: it was let go from " + string(l.Folded.Last.Place()) + "/", nil})
+	}
 	if l.Run != nil {
 		r.TakenBy, r.TakenAt = l.Run.TakenBy, timePointer(l.Run.TakenAt)
 		if l.Run.EndedAt != nil {
@@ -201,7 +204,12 @@ func (c *caller) conclusionInto(r *statusRecord, h *spool.Header) error {
 		return err
 	}
 	r.Conclusion = "open"
-	if first != nil {
+	switch {
+	case first == nil:
+	case first.Date.IsZero(): // a segment's memory of it
+		r.Conclusion, r.ConcludeID = string(first.Ending), first.ID
+		r.Evidence = append(r.Evidence, evidence{"concluded " + string(first.Ending) + " by " + string(first.From) + ": " + string(first.To) + "'s past/ remembers it", nil})
+	default:
 		at := first.Date.UTC()
 		r.Conclusion, r.ConcludeID = string(first.Ending), first.ID
 		r.Evidence = append(r.Evidence, evidence{"concluded " + string(first.Ending) + " by " + string(first.From) + " on " + string(first.FromHost) + ", it says", &at})

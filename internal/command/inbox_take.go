@@ -131,15 +131,15 @@ func isDirectory(dir string) error {
 
 // look takes what is due: one scan, worked off.
 func (t *taking) look() (found, busy bool, err error) {
-	// Whose mailbox it is may have changed while this was waiting.
-	if err := t.m.MayWork(t.Ctx, false); err != nil {
-		return false, false, err
-	}
 	q, err := t.m.Queue(t.filter)
 	if err != nil {
 		return false, false, onMailbox(t.m, err)
 	}
 	for n := 0; t.limit == 0 || n < t.limit; n++ {
+		// Whose mailbox it is may have changed while this was waiting, or at work.
+		if err := t.m.MayWork(t.Ctx, false); err != nil {
+			return found, false, err
+		}
 		c, err := q.Next(t.Ctx)
 		t.notes(q.Notes())
 		if errors.Is(err, io.EOF) {

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -47,7 +48,7 @@ func Recv() *tool.Program {
 				"xfer-recv --as alice --as bob --once --json",
 				"xfer-recv --as sorter --conclude --timeout 1m -- sort",
 			},
-			Statuses: []int{67, 75},
+			Statuses: []int{66, 67, 75},
 			Run:      recv,
 		}},
 	}
@@ -58,6 +59,7 @@ type receiving struct {
 	*caller
 	names    []spool.Name
 	holding  []*spool.Receiver
+	byDir    map[string]*spool.Receiver // by the directory of new/
 	once     bool
 	drain    bool
 	poll     time.Duration
@@ -70,7 +72,7 @@ func recv(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	c.OutlivePipe()
+	c.Stay()
 	defer x.stop()
 	if x.handling, err = newHandling(x); err != nil {
 		return err
@@ -83,8 +85,11 @@ func recv(c *tool.Call) error {
 		defer cancel()
 		go x.beat(ctx, beat)
 	}
-	if x.handling != nil {
-		defer x.handling.end()
+	if h := x.handling; h != nil {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(c.Ctx))
+		defer cancel()
+		defer h.end()
+		go h.keepTelling(ctx, x.listed())
 	}
 	if x.drain {
 		return x.drainOnce()
@@ -138,7 +143,7 @@ func (x *receiving) holdOne(n spool.Name, text string) error {
 	r, err := m.Receive(x.Ctx, spool.ReceiverOptions{Takeover: x.Bool("takeover"), Beat: x.Duration("beat")})
 	if err != nil {
 		if x.drain && errors.Is(err, spool.ErrLocked) {
-			if held, herr := m.Held(x.Ctx); held && herr == nil {
+			if held, herr := m.Held(); held && herr == nil {
 				return nil // a live receiver does it
 			}
 		}
@@ -183,14 +188,19 @@ func (x *receiving) beat(ctx context.Context, every time.Duration) {
 
 // drainOnce announces what is there and waits for nothing.
 func (x *receiving) drainOnce() error {
-	_, busy, err := x.announce(x.everything())
+	_, again, err := x.announce(x.everything())
 	if err != nil {
 		return err
 	}
+	left := again != later
 	if x.handling != nil {
-		busy = x.handling.wait() || busy
+		waiting, err := x.handling.wait()
+		if err != nil {
+			return err
+		}
+		left = left || waiting
 	}
-	if busy {
+	if left {
 		x.failures.Add(tool.Exit(75))
 	}
 	return x.failures.Err()
@@ -212,22 +222,19 @@ func (x *receiving) run() error {
 		if due == nil || time.Since(rescanned) >= x.poll {
 			due, rescanned = x.everything(), time.Now()
 		}
-		n, busy, err := x.announce(due)
+		n, again, err := x.announce(due)
 		switch {
 		case err != nil:
 			return err
 		case x.once && n > 0, len(x.holding) == 0:
-			if x.handling != nil {
-				x.handling.wait()
-			}
-			return x.failures.Err()
+			return x.ended()
 		}
 		pause := x.poll
-		if x.handling != nil {
-			pause = x.handling.pause(pause)
-		}
-		if busy {
+		switch again {
+		case inAWhile:
 			pause = min(pause, lookAgainBusy)
+		case atOnce:
+			pause = 0
 		}
 		came, err := w.Wait(x.Ctx, pause)
 		if err != nil {
@@ -237,10 +244,22 @@ func (x *receiving) run() error {
 	}
 }
 
+// ended is how it ends once there is no more to wait for but handlers.
+func (x *receiving) ended() error {
+	if x.handling != nil {
+		if _, err := x.handling.wait(); err != nil {
+			return err
+		}
+	}
+	return x.failures.Err()
+}
+
 func (x *receiving) watch() *spool.Watch {
 	var all []*spool.Mailbox
+	x.byDir = make(map[string]*spool.Receiver, len(x.holding))
 	for _, r := range x.holding {
 		all = append(all, r.Mailbox())
+		x.byDir[r.Mailbox().PlaceDir(spool.New)] = r
 	}
 	w := spool.WatchNew(all)
 	if err := w.Err(); err != nil {
@@ -265,34 +284,34 @@ func (x *receiving) everything() []arrival {
 
 // arrivals are the receivers that paths concern; nil, everything, for none.
 func (x *receiving) arrivals(paths []string) []arrival {
-	var due []arrival
-	for _, r := range x.holding {
-		for _, path := range paths {
-			if _, p, ok := r.Mailbox().Came(path); ok && p == spool.New {
-				due = append(due, arrival{r, false})
-				break
-			}
-		}
+	if len(paths) == 0 {
+		return nil
 	}
-	if due == nil && len(paths) > 0 {
-		due = []arrival{} // something came to cur/: the next rescan sees to it
+	due := []arrival{}
+	seen := make(map[string]bool)
+	for _, path := range paths {
+		dir := filepath.Dir(path)
+		if r := x.byDir[dir]; r != nil && !seen[dir] {
+			seen[dir] = true
+			due = append(due, arrival{r, false})
+		}
 	}
 	return due
 }
 
 // announce announces what has arrived; a receiver that fails is given up, and
 // the others go on. The error is that of standard output.
-func (x *receiving) announce(due []arrival) (n int, busy bool, err error) {
+func (x *receiving) announce(due []arrival) (n int, again soon, err error) {
 	for _, a := range due {
 		take := x.announceOne
 		if x.handling != nil {
 			take = x.handling.startAll
 		}
-		some, locked, err := take(a)
+		some, when, err := take(a)
 		n += some
-		busy = busy || locked
-		if errors.Is(err, tool.ErrOutput) {
-			return n, false, err // nobody would hear of what the others have
+		again = max(again, when)
+		if errors.Is(err, tool.ErrOutput) || err != nil && x.Ctx.Err() != nil {
+			return n, later, err // nobody would hear of what the others have
 		}
 		if err != nil {
 			x.failures.Add(err)
@@ -302,7 +321,7 @@ func (x *receiving) announce(due []arrival) (n int, busy bool, err error) {
 			break
 		}
 	}
-	return n, busy, nil
+	return n, again, nil
 }
 
 func (x *receiving) giveUp(r *spool.Receiver) {
@@ -313,18 +332,19 @@ func (x *receiving) giveUp(r *spool.Receiver) {
 		}
 	}
 	x.holding = kept
+	delete(x.byDir, r.Mailbox().PlaceDir(spool.New))
 	if err := r.Close(); err != nil {
 		x.failures.Add(err)
 	}
 }
 
-func (x *receiving) announceOne(a arrival) (n int, busy bool, err error) {
+func (x *receiving) announceOne(a arrival) (n int, again soon, err error) {
 	if err := a.StillHome(); err != nil {
-		return 0, false, err
+		return 0, later, err
 	}
 	q, err := a.Arrivals(a.rescan)
 	if err != nil {
-		return 0, false, onMailbox(a.Mailbox(), err)
+		return 0, later, onMailbox(a.Mailbox(), err)
 	}
 	together := 0
 	if x.once {
@@ -334,20 +354,23 @@ func (x *receiving) announceOne(a arrival) (n int, busy bool, err error) {
 		claims, err := a.Next(x.Ctx, q, together)
 		x.notes(q.Notes())
 		if err != nil || len(claims) == 0 {
-			return n, q.Busy() > 0, err
+			if q.Busy() > 0 {
+				again = inAWhile
+			}
+			return n, again, err
 		}
 		if err := a.StillHome(); err != nil {
-			return n, false, giveBack(claims, err)
+			return n, later, giveBack(claims, err)
 		}
 		if err := x.printClaims(claims); err != nil {
-			return n, false, err
+			return n, later, err
 		}
 		if err := a.Received(claims); err != nil {
-			return n, false, err
+			return n, later, err
 		}
 		n += len(claims)
 		if x.once {
-			return n, false, nil
+			return n, later, nil
 		}
 	}
 }

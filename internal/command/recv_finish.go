@@ -32,12 +32,10 @@ func (h *handling) finish(j *job) {
 	j.close(h)
 	j.c.DropDocument()
 	j.c.Release()
-	h.mu.Lock()
-	delete(h.running, j.c.ID)
-	if h.watch != nil {
-		h.watch.Nudge()
+	if !j.later {
+		j.r.Offer(j.c.ID) // nothing to pass over any more
 	}
-	h.mu.Unlock()
+	h.runs(j, false)
 	<-h.slots
 }
 
@@ -171,6 +169,7 @@ func (h *handling) attempts(c *spool.Claim) int {
 
 // again has the handoff tried later; only a failure counts.
 func (h *handling) again(j *job, res handler.Result, counts bool) {
+	j.later = true
 	if h.Ctx.Err() != nil && !counts {
 		h.note(j, res, func(r *spool.Run) { r.Deferred++ }) // the next receiver starts it at once
 		return
@@ -185,7 +184,7 @@ func (h *handling) again(j *job, res handler.Result, counts bool) {
 			r.Deferred++
 			n = r.Deferred
 		}
-		at = h.Process.System.Now().Add(handler.Backoff(n)).UTC()
+		at = h.Process.System.Now().Add(handler.Backoff(n, h.Process.System.Rand)).UTC()
 		r.NextAt = &at
 	})
 	h.tryLater(j.r, j.c.ID, at)

@@ -2,9 +2,9 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,23 +23,19 @@ type handling struct {
 	*receiving
 	argv    []string
 	env     []string // what every handler has
-	jobs    int
 	retries int
 	rate    *handler.Rate
-	slots   chan struct{}
+	slots   chan struct{} // one taken for each that runs
+	unable  int           // how many starts in a row did not come about
+	ableAt  time.Time     // when the next one is tried
+	ended   sync.WaitGroup
 
 	mu      sync.Mutex
 	running map[spool.ID]*job
-	later   map[spool.ID]retry
-	left    bool // something is to be tried later
-	watch   *spool.Watch
-	ended   sync.WaitGroup
-}
-
-// A retry is a handoff that is to be tried again.
-type retry struct {
-	r  *spool.Receiver
-	at time.Time
+	left    bool                     // something is to be tried later
+	watch   *spool.Watch             // nil with --drain
+	changed map[*spool.Receiver]bool // what runs, since it was told
+	tell    chan struct{}
 }
 
 // A job is one handler at work.
@@ -48,6 +44,7 @@ type job struct {
 	c      *spool.Claim
 	p      *handler.Process
 	stdout *os.File // with --conclude
+	later  bool     // it is to be tried again
 }
 
 // newHandling is nil where there is no COMMAND.
@@ -63,10 +60,11 @@ func newHandling(x *receiving) (*handling, error) {
 	if x.Out.JSON() {
 		return nil, tool.Usage("flag \"--json\": with a COMMAND nothing is announced")
 	}
-	h := &handling{receiving: x, argv: x.Command, jobs: x.Int("jobs"), retries: x.Int("retries"),
-		running: make(map[spool.ID]*job), later: make(map[spool.ID]retry)}
+	h := &handling{receiving: x, argv: x.Command, env: handlerEnvironment(), retries: x.Int("retries"),
+		running: make(map[spool.ID]*job), changed: make(map[*spool.Receiver]bool), tell: make(chan struct{}, 1)}
+	jobs := x.Int("jobs")
 	switch {
-	case h.jobs < 1:
+	case jobs < 1:
 		return nil, tool.Usage("flag \"--jobs\": at least 1")
 	case h.retries < 0:
 		return nil, tool.Usage("flag \"--retries\": not a number of tries")
@@ -75,7 +73,7 @@ func newHandling(x *receiving) (*handling, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.rate, h.slots = handler.NewRate(rate), make(chan struct{}, h.jobs)
+	h.rate, h.slots = handler.NewRate(rate), make(chan struct{}, jobs)
 	if err := handler.Look(h.argv); err != nil {
 		return nil, &spool.Error{Op: "run", Name: h.argv[0], Err: spool.Because(noCommand(err), err.Error())}
 	}
@@ -101,71 +99,92 @@ func parseRate(s string) (float64, error) {
 	return n, nil
 }
 
-func (h *handling) attach(w *spool.Watch) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.watch = w
-}
+// lookAgainWorking is after how long a receiver that still has something to
+// start looks again: for a hold, for a retry that comes before the rest, and
+// for what the other names have.
+const lookAgainWorking = time.Second
 
 // startAll starts a handler for each of what is due for a receiver, as slots
 // come free.
-func (h *handling) startAll(a arrival) (n int, busy bool, err error) {
-	h.offerDue()
+func (h *handling) startAll(a arrival) (n int, again soon, err error) {
+	if time.Now().Before(h.ableAt) {
+		return 0, inAWhile, nil
+	}
+	scanned := time.Now()
 	q, err := a.Arrivals(a.rescan)
 	if err != nil {
-		return 0, false, onMailbox(a.Mailbox(), err)
+		return 0, later, onMailbox(a.Mailbox(), err)
 	}
-	defer h.told()
 	for {
-		select {
-		case h.slots <- struct{}{}:
-		case <-h.Ctx.Done():
-			return n, false, h.Ctx.Err()
+		if !h.drain && n > 0 && time.Since(scanned) > lookAgainWorking {
+			return n, atOnce, nil
 		}
-		c, err := a.NextDue(h.Ctx, q, func(id spool.ID, at time.Time) { h.tryLater(a.Receiver, id, at) })
-		h.notes(q.Notes())
-		if err == nil && c != nil {
-			err = h.start(a.Receiver, c)
+		started, err := h.startNext(a.Receiver, q)
+		if err == nil && started {
+			n++
+			if !h.once {
+				continue
+			}
 		}
-		if err != nil || c == nil {
-			<-h.slots
-			return n, q.Busy() > 0, err
+		if q.Busy() > 0 || time.Now().Before(h.ableAt) {
+			again = inAWhile
 		}
-		n++
-		if h.once {
-			return n, false, nil
-		}
+		return n, again, err
 	}
 }
 
-// start starts a handler for c, whose slot is taken.
-func (h *handling) start(r *spool.Receiver, c *spool.Claim) error {
+// startNext waits for a slot and starts a handler for the next of q that is
+// due, if there is one.
+func (h *handling) startNext(r *spool.Receiver, q *spool.Queue) (started bool, err error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-h.Ctx.Done():
+		return false, h.Ctx.Err()
+	}
+	defer func() {
+		if !started {
+			<-h.slots
+		}
+	}()
 	if err := h.spaced(); err != nil {
-		c.Release()
-		return err
+		return false, err
+	}
+	c, err := r.NextDue(h.Ctx, q, func(id spool.ID, at time.Time) { h.tryLater(r, id, at) })
+	h.notes(q.Notes())
+	if err != nil || c == nil {
+		return false, err
 	}
 	if err := r.StillHome(); err != nil {
 		c.Release()
-		return err
+		return false, err
 	}
+	return h.start(r, c)
+}
+
+// start starts a handler for c. Where that is not possible, as on a full disk,
+// it is said, and nothing is started for a while.
+func (h *handling) start(r *spool.Receiver, c *spool.Claim) (started bool, err error) {
 	j := &job{r: r, c: c}
 	if err := j.run(h); err != nil {
 		c.DropDocument()
 		c.Release()
-		return onID("handle", c.ID, err)
+		h.Err.Report(onID("handle", c.ID, err))
+		h.unable++
+		h.ableAt = time.Now().Add(handler.Backoff(h.unable, h.Process.System.Rand))
+		return false, nil
 	}
-	h.mu.Lock()
-	h.running[c.ID] = j
-	h.mu.Unlock()
-	err := r.Started(c)
+	h.unable = 0
+	h.rate.Started(time.Now())
+	h.runs(j, true)
+	err = r.Started(c)
 	h.ended.Add(1)
 	go h.finish(j)
-	return err
+	return true, err
 }
 
 // spaced waits until the rate allows another start.
 func (h *handling) spaced() error {
-	wait := h.rate.Due(time.Now())
+	wait := h.rate.Wait(time.Now())
 	if wait == 0 {
 		return nil
 	}
@@ -210,13 +229,19 @@ func (j *job) close(h *handling) {
 // pass hands on what a handler prints on standard error.
 func (h *handling) pass(piece []byte) { h.Err.Pass(piece) }
 
+// handlerEnvironment is this process's, without what is for it alone: a handler
+// that is a receiver too is not the service.
+func handlerEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NOTIFY_SOCKET=") })
+}
+
 // environment is what a handler is told about its handoff.
 func (h *handling) environment(r *spool.Receiver, c *spool.Claim, document string) []string {
 	dir := h.s.Dir()
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir, document = abs, absolute(document)
 	}
-	return append(os.Environ(),
+	return append(slices.Clip(h.env),
 		"XFER_SPOOL="+dir, "XFER_NAME="+string(r.Mailbox().Name()),
 		"XFER_HANDOFF_ID="+string(c.ID), "XFER_HANDOFF_FROM="+string(c.From), "XFER_HANDOFF_TO="+string(c.To),
 		"XFER_HANDOFF_KIND="+string(c.Kind), "XFER_HANDOFF_SUBJECT="+c.Subject, "XFER_HANDOFF_FILE="+document,
@@ -230,62 +255,19 @@ func absolute(path string) string {
 	return path
 }
 
-// tryLater notes that id is to be tried at a time.
-func (h *handling) tryLater(r *spool.Receiver, id spool.ID, at time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.later[id], h.left = retry{r, at}, true
-}
-
-// offerDue has the receivers find again what is due by now.
-func (h *handling) offerDue() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.Process.System.Now()
-	for id, l := range h.later {
-		if !l.at.After(now) {
-			l.r.Offer(id)
-			delete(h.later, id)
-		}
-	}
-}
-
-// pause is how long may be waited until something is due, at most most.
-func (h *handling) pause(most time.Duration) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.Process.System.Now()
-	for _, l := range h.later {
-		most = min(most, max(l.at.Sub(now), time.Millisecond))
-	}
-	return most
-}
-
-// told says for whoever looks which handlers run.
-func (h *handling) told() {
-	h.mu.Lock()
-	running := make(map[*spool.Receiver][]spool.ID)
-	for _, r := range h.holding {
-		running[r] = nil
-	}
-	for id, j := range h.running {
-		running[j.r] = append(running[j.r], id)
-	}
-	working := len(h.running)
-	h.mu.Unlock()
-	tellService(fmt.Sprintf("STATUS=receiving as %s; %d running", h.listed(), working))
-	for r, ids := range running {
-		_ = r.Working(ids) // for people; nothing depends on it
-	}
-}
-
 // wait waits until no handler runs, and tells whether something is left for
-// later.
-func (h *handling) wait() bool {
-	h.ended.Wait()
+// later. The error is that of Ctx, which ends the waiting.
+func (h *handling) wait() (left bool, err error) {
+	ended := make(chan struct{})
+	go func() { h.ended.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-h.Ctx.Done():
+		return false, h.Ctx.Err()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.left
+	return h.left, nil
 }
 
 // end asks what still runs to end, and waits for it: what does not finish is
@@ -296,5 +278,5 @@ func (h *handling) end() {
 		j.p.Stop()
 	}
 	h.mu.Unlock()
-	h.wait()
+	h.ended.Wait()
 }

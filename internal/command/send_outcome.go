@@ -19,6 +19,14 @@ func (s *sending) commit(p *parcel) error {
 	if p.err == nil {
 		p.report, p.err = p.w.Commit(s.Ctx)
 	}
+	if p.err == nil && p.stop != nil && p.report.ID != p.w.ID() {
+		if p.err = s.awaitFirst(p); p.err != nil {
+			return onID("await", p.report.ID, p.err)
+		}
+	}
+	if errors.Is(p.err, spool.ErrRefused) {
+		p.report.ID, p.report.Outcome = "", spool.Refused
+	}
 	r := newOutcomeRecord(p.report, p.err)
 	s.judge(p, r)
 	err := s.answer(r)
@@ -30,6 +38,18 @@ func (s *sending) commit(p *parcel) error {
 			Err: spool.Because(err, string(p.report.ID)+" is "+string(p.report.Outcome)+": "+err.Error())}
 	}
 	s.tell(p)
+	return nil
+}
+
+// awaitFirst has p wait for the conclusion of the task that was sent first
+// under its key.
+func (s *sending) awaitFirst(p *parcel) error {
+	stop, err := s.s.Awaiting(s.Ctx, p.report.ID)
+	if err != nil {
+		return err
+	}
+	p.stop()
+	p.stop = stop
 	return nil
 }
 
@@ -51,7 +71,7 @@ func (s *sending) judge(p *parcel, r *outcomeRecord) {
 	if p.w == nil || s.Bool("quiet") && !s.Out.JSON() {
 		return
 	}
-	st, err := p.w.Mailbox().Judge(s.Ctx, s.Out.JSON())
+	st, err := p.w.Mailbox().Judge(s.Out.JSON())
 	if err != nil {
 		return // what cannot be told about the peer changes nothing about the handoff
 	}

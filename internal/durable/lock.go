@@ -27,6 +27,16 @@ func TryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// TryShare is TryLock for a lock that any number may share; false: somebody
+// has it for himself alone.
+func TryShare(f *os.File) (bool, error) {
+	err := flockFD(f, unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Unlock frees what TryLock took, in every process that has the descriptor.
 func Unlock(f *os.File) error { return flockFD(f, unix.LOCK_UN) }
 
@@ -96,7 +106,7 @@ func LockDir(dir string, wait time.Duration) (unlock func(), err error) {
 	for {
 		ok, err := TryLock(f)
 		if ok {
-			err = named(f, dir)
+			err = Named(f, dir)
 		} else if err == nil && !time.Now().Before(deadline) {
 			err = &os.PathError{Op: "lock", Path: dir, Err: ErrHeld}
 		}
@@ -111,8 +121,9 @@ func LockDir(dir string, wait time.Duration) (unlock func(), err error) {
 	}
 }
 
-// named is nil when f is still what path names.
-func named(f *os.File, path string) error {
+// Named is nil when f is still what path names; else the error is
+// fs.ErrNotExist or ErrReplaced.
+func Named(f *os.File, path string) error {
 	there, err := os.Stat(path)
 	if err != nil {
 		return err

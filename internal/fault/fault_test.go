@@ -155,6 +155,7 @@ func TestParse(t *testing.T) {
 	const begun = `7 faccessat(AT_FDCWD, "/xfer-pin-main-starts-here", F_OK) = -1 ENOENT` + "\n"
 	calls, others, err := parse([]byte(`7 read(3, "", 9) = 0` + "\n" + begun +
 		"7 mmap(NULL, 9) = 0x1\n" +
+		`7 getrandom("/a", 2, 0) = 2` + "\n" +
 		"7 read(0,  <unfinished ...>\n" +
 		"8 fsync(5 <unfinished ...>\n" +
 		`7 <... read resumed>"x", 9)    = -1 EIO (Input/output error) (INJECTED)` + "\n" +

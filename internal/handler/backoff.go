@@ -1,7 +1,8 @@
 package handler
 
 import (
-	"math/rand/v2"
+	"encoding/binary"
+	"io"
 	"time"
 )
 
@@ -11,14 +12,17 @@ const (
 )
 
 // Backoff is how long to wait after the nth failure, from 1: twice as long each
-// time, five minutes at most, a quarter more or less, so that many that failed
-// together do not come back together.
-func Backoff(n int) time.Duration {
+// time, five minutes at most, a quarter more or less by what random says, so
+// that many that failed together do not come back together.
+func Backoff(n int, random io.Reader) time.Duration {
 	pause := longest
 	if n < 10 {
 		pause = min(longest, firstPause<<(max(n, 1)-1))
 	}
-	return pause*3/4 + rand.N(pause/2)
+	var b [2]byte
+	_, _ = io.ReadFull(random, b[:]) // without chance they come back together, no worse
+	chance := time.Duration(binary.BigEndian.Uint16(b[:]))
+	return pause*3/4 + pause/2*chance/(1<<16)
 }
 
 // A Rate spaces starts evenly. Its zero value does not.
@@ -35,15 +39,13 @@ func NewRate(n float64) *Rate {
 	return &Rate{every: time.Duration(float64(time.Second) / n)}
 }
 
-// Due is how long to wait before the next start, which is taken as made then.
-func (r *Rate) Due(now time.Time) time.Duration {
-	if r.every == 0 {
-		return 0
-	}
+// Wait is how long to wait before the next start.
+func (r *Rate) Wait(now time.Time) time.Duration { return max(0, r.next.Sub(now)) }
+
+// Started counts a start.
+func (r *Rate) Started(now time.Time) {
 	if r.next.Before(now) {
 		r.next = now
 	}
-	wait := r.next.Sub(now)
 	r.next = r.next.Add(r.every)
-	return wait
 }

@@ -178,3 +178,12 @@ func TestNear(t *testing.T) {
 		equal(t, word, Near(word, names), want)
 	}
 }
+
+func TestVerbWordsACommonFlagItsOwnWay(t *testing.T) {
+	var got string
+	p := single(func(c *Call) error { got = seen("", c); return nil })
+	p.Verbs[0].Flags = []cli.Flag{&cli.StringSliceFlag{Name: "as", Usage: "hold `NAME` (repeatable)"}}
+	equal(t, "run", runProgram(t, p, "--as", "a", "--as=b"), run{})
+	equal(t, "seen", strings.Contains(got, `as=["a" "b"]`), true)
+	equal(t, "help", strings.Count(runProgram(t, p, "--help").stdout, "--as NAME  "), 1)
+}

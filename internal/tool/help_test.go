@@ -30,7 +30,6 @@ exit status: 0 done, 1 nothing found, 64 usage, 74 input/output, 77 permission,
 `
 
 const manyHelp = `usage: xfer-many [VERB] [flags] [arguments]
-
 Do many things
 
 verbs:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -16,15 +17,16 @@ import (
 
 // Main runs p with what the operating system gave this process, and exits
 // with its status. At SIGINT or SIGTERM it ends Call.Ctx, waits until the verb
-// has returned, and dies of that signal; a second signal kills at once.
+// has returned, and dies of that signal; another signal later kills at once.
 func Main(p *Program) {
-	ctx, caught := watchSignals()
+	ctx, caught, begin := watchSignals()
 	status := RunContext(ctx, p, &Process{
 		Args:   os.Args,
 		Stdin:  os.Stdin,
 		Stdout: os.Stdout,
 		Stderr: os.Stderr,
 		System: spool.NewSystem(),
+		signal: begin,
 	})
 	if sig := syscall.Signal(caught.Load()); sig != 0 {
 		dieOf(sig)
@@ -35,10 +37,16 @@ func Main(p *Program) {
 	os.Exit(status)
 }
 
-// OutlivePipe has a write to a closed pipe be an error from now on (ErrOutput
-// and EPIPE), where it would end the process at once: for a verb that has
-// something to give up first. Main dies of SIGPIPE afterwards.
-func (c *Call) OutlivePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+// Stay is for a verb that stays and has something to give up when it ends.
+// From now on a signal ends Ctx, and a write to a closed pipe is an error
+// (ErrOutput and EPIPE), where either would end the process at once. Main dies
+// of the signal afterwards, SIGPIPE too.
+func (c *Call) Stay() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if c.Process.signal != nil {
+		c.Process.signal()
+	}
+}
 
 // signalled is what a shell adds to the number of the signal a process died of.
 const signalled = 128
@@ -48,10 +56,11 @@ type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string { return i.signal.String() }
 
-// watchSignals returns a context that ends at the first signal, and where its
-// number is kept from then on.
-func watchSignals() (context.Context, *atomic.Int32) {
-	caught := new(atomic.Int32)
+// watchSignals returns a context that ends at the first signal, where its
+// number is kept from then on, and a function with which this begins; after
+// signalsAfter it begins by itself.
+func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
+	caught = new(atomic.Int32)
 	var watched []os.Signal
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		// A shell starts its background jobs with SIGINT ignored; Notify would
@@ -61,18 +70,22 @@ func watchSignals() (context.Context, *atomic.Int32) {
 		}
 	}
 	if len(watched) == 0 {
-		return context.Background(), caught // Notify without signals would catch them all
+		return context.Background(), caught, nil // Notify without signals would catch them all
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	var cancel context.CancelCauseFunc
+	ctx, cancel = context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 1)
-	time.AfterFunc(signalsAfter, func() {
+	begin = sync.OnceFunc(func() {
 		signal.Notify(ch, watched...)
-		sig := (<-ch).(syscall.Signal)
-		caught.Store(int32(sig))
-		signal.Reset(watched...)
-		cancel(interrupted{sig})
+		go func() {
+			sig := (<-ch).(syscall.Signal)
+			caught.Store(int32(sig))
+			cancel(interrupted{sig})
+			time.AfterFunc(sameSignal, func() { signal.Reset(watched...) })
+		}()
 	})
-	return ctx, caught
+	time.AfterFunc(signalsAfter, begin)
+	return ctx, caught, begin
 }
 
 // signalsAfter is how long a program runs before it takes care of signals:
@@ -80,6 +93,10 @@ func watchSignals() (context.Context, *atomic.Int32) {
 // (bench/RESULTS.md). A signal in those first moments ends it as kill -9 does,
 // at any point of which the spool stays whole.
 const signalsAfter = 20 * time.Millisecond
+
+// sameSignal is within which time two signals mean one: timeout(1), for one,
+// sends its own to the program and then to the program's group.
+const sameSignal = time.Second
 
 // dieOfPipe dies of SIGPIPE as os does where nobody has asked for that signal:
 // at a write to a closed pipe on descriptor 1. The runtime ignores one that is

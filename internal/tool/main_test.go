@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 
 var roles = map[string]func(*Call) error{
 	"wait": func(c *Call) error {
+		c.Stay()
 		_, _ = io.WriteString(c.Out.Raw(), "ready\n")
 		<-c.Ctx.Done()
 		if err := c.Out.Write(parcels[1]); err != nil {
@@ -31,17 +32,20 @@ var roles = map[string]func(*Call) error{
 		return c.Ctx.Err()
 	},
 	"finish": func(c *Call) error {
+		c.Stay()
 		_, _ = io.WriteString(c.Out.Raw(), "ready\n")
 		<-c.Ctx.Done()
 		return nil
 	},
 	"which": func(c *Call) error {
+		c.Stay()
 		_, _ = io.WriteString(c.Out.Raw(), "ready\n")
 		<-c.Ctx.Done()
 		_, _ = io.WriteString(c.Out.Raw(), context.Cause(c.Ctx).Error()+"\n")
 		return nil
 	},
 	"hang": func(c *Call) error {
+		c.Stay()
 		_, _ = io.WriteString(c.Out.Raw(), "ready\n")
 		<-c.Ctx.Done()
 		_, _ = io.WriteString(c.Out.Raw(), "caught\n")
@@ -53,6 +57,16 @@ var roles = map[string]func(*Call) error{
 			return err
 		}
 		return list(c)
+	},
+	"outlive": func(c *Call) error {
+		c.Stay()
+		if _, err := io.ReadAll(c.Process.Stdin); err != nil {
+			return err
+		}
+		_ = list(c)
+		err := c.Out.Flush()
+		c.Err.Say("outlived")
+		return err
 	},
 	"fail": func(*Call) error { return Usage("x") },
 	"panic": func(*Call) error {
@@ -166,6 +180,11 @@ func TestDiesOfSIGPIPE(t *testing.T) {
 	_ = c.pipe.Close()
 	_ = c.stdin.Close()
 	equal(t, "end", c.end(), `broken pipe ""`)
+
+	c = start(t, "outlive")
+	_ = c.pipe.Close()
+	_ = c.stdin.Close()
+	equal(t, "end of one that outlives it", c.end(), `broken pipe "xfer-one: outlived\n"`)
 }
 
 func TestMainExits(t *testing.T) {

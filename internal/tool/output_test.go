@@ -196,13 +196,14 @@ func TestBrokenPipeIsSilent(t *testing.T) {
 }
 
 func TestWritersAtOnce(t *testing.T) {
-	const each, writers = 200, 4
+	const each, writers, row = 200, 4, "a-long-one\t12345\t-\t-\t-\n"
 	got := runProgram(t, single(func(c *Call) error {
 		var wg sync.WaitGroup
 		for range writers {
 			wg.Go(func() {
 				for range each {
 					_ = c.Out.Write(parcels[1])
+					_, _ = io.WriteString(c.Out.Raw(), row)
 					c.Err.Say("said")
 				}
 			})
@@ -210,7 +211,7 @@ func TestWritersAtOnce(t *testing.T) {
 		wg.Wait()
 		return nil
 	}))
-	equal(t, "stdout", got.stdout, strings.Repeat("a-long-one\t12345\t-\t-\t-\n", each*writers))
+	equal(t, "stdout", got.stdout, strings.Repeat(row, 2*each*writers))
 	equal(t, "stderr", strings.Count(got.stderr, "xfer-one: said\n"), each*writers)
 }
 

@@ -44,6 +44,8 @@ type Process struct {
 
 	// After is time.After where it is nil; tests bring time to pass with it.
 	After func(time.Duration) <-chan time.Time
+
+	signal func() // begins to catch signals; nil where Main does not run
 }
 
 // A Call is one run of a verb.

@@ -1,0 +1,229 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"xfer/internal/durable"
+)
+
+// What doctor repairs. The places are the truth: the registry is rebuilt from
+// them, and nothing here moves or removes a handoff.
+
+// Adopt makes local/ this host's, on a machine that really changed: its name
+// or id is another, and the directory is the same. The error is ErrConfig
+// while a lock in local/ is held.
+func Adopt(dir string, sys *System) error {
+	s := &Spool{dir: dir, sys: sys}
+	info, err := os.Stat(dir)
+	if err == nil {
+		err = s.readVersion()
+	}
+	if err == nil {
+		err = s.checkOwner(info)
+	}
+	if err != nil {
+		return openError(dir, err)
+	}
+	s.setModes()
+	if s.host, err = sys.Host(); err != nil {
+		return err
+	}
+	unlock, err := s.lockAllLocal()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.writeSelf()
+}
+
+// RepairIgnore puts the lines into .stignore that it lacks.
+func (s *Spool) RepairIgnore() error { return s.writeIgnore() }
+
+// IgnoreLacks are the lines that .stignore lacks.
+func (s *Spool) IgnoreLacks() ([]string, error) {
+	b, err := durable.ReadRegular(s.ignoreFile(), maxIgnore)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return missingLines(string(b), ignored("")), nil
+}
+
+// FolderFault is what is wrong with a Syncthing folder that the spool lies in,
+// if anything.
+func (s *Spool) FolderFault() error { return checkFolder(s.dir) }
+
+// RebuildRegistry enters what was sent from this host and stands in a place
+// into the registry, where it is not there. It returns how many it entered.
+func (s *Spool) RebuildRegistry(ctx context.Context) (n int, err error) {
+	peers, err := s.Peers()
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range peers {
+		m, err := s.Mailbox(name)
+		if err != nil {
+			continue
+		}
+		for _, p := range Places {
+			some, err := m.register(ctx, p)
+			n += some
+			if err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+func (m *Mailbox) register(ctx context.Context, p Place) (n int, err error) {
+	l, err := m.scan(p)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range l.entries {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		if _, err := os.Lstat(m.s.idFile(e.id)); err == nil {
+			continue
+		}
+		f, err := openFile(m.path(e), e.id)
+		if err != nil {
+			continue
+		}
+		_ = f.Close()
+		if !f.FromHost.Same(m.s.host) {
+			continue
+		}
+		if err := m.s.register(&f.Header, m.path(e)); err == nil {
+			n++
+		} else if !errors.Is(err, fs.ErrExist) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// RepairModes gives every file and directory of the spool the modes of its
+// kind. It returns how many it changed. What is neither is left alone.
+func (s *Spool) RepairModes(ctx context.Context) (n int, err error) {
+	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, werr error) error {
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if werr != nil || isSyncTools(s.dir, path) {
+			return nil
+		}
+		info, ierr := d.Info()
+		if ierr != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			return nil
+		}
+		want := s.fs.File
+		if info.IsDir() {
+			want = s.fs.Dir
+		}
+		if info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSetuid) == want {
+			return nil
+		}
+		n++
+		return os.Chmod(path, want)
+	})
+	return n, err
+}
+
+// HardLinks tells whether the spool's filesystem makes hard links.
+func (s *Spool) HardLinks() bool {
+	suffix, err := s.suffix()
+	if err != nil {
+		return true
+	}
+	a, b := filepath.Join(s.tempDir(), "probe."+suffix), filepath.Join(s.tempDir(), "probe2."+suffix)
+	f, err := s.fs.Create(a)
+	if err != nil {
+		return true // what fails here is told elsewhere
+	}
+	_ = f.Close()
+	err = durable.Link(a, b)
+	_ = durable.Remove(a)
+	_ = durable.Remove(b)
+	return !errors.Is(err, durable.ErrNoLinks)
+}
+
+// TakenBefore are the tasks in work/ that have stood there since before t.
+func (m *Mailbox) TakenBefore(ctx context.Context, t time.Time) ([]ID, error) {
+	l, err := m.scan(Work)
+	if err != nil {
+		return nil, err
+	}
+	byID(l.entries)
+	var ids []ID
+	for _, e := range l.entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if info, err := os.Lstat(m.path(e)); err == nil && durable.Changed(info).Before(t) {
+			ids = append(ids, e.id)
+		}
+	}
+	return ids, nil
+}
+
+// TornSegments are the paths, below the spool, of segments that are cut off.
+func (s *Spool) TornSegments() ([]string, error) {
+	dirs := []string{s.idsDir()}
+	peers, err := s.Peers()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range peers {
+		dirs = append(dirs, (&Mailbox{s: s, name: n, dir: s.peerDir(n)}).pastDir())
+	}
+	var torn []string
+	for _, dir := range dirs {
+		names, err := readNames(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			info, err := os.Lstat(filepath.Join(dir, name))
+			if err == nil && strings.HasSuffix(name, segSuffix) && info.Size()%recordLen != 0 {
+				rel, _ := filepath.Rel(s.dir, filepath.Join(dir, name))
+				torn = append(torn, rel)
+			}
+		}
+	}
+	return torn, nil
+}
+
+// NeverAging counts finished handoffs that were written over a month ago and
+// whose inode changed within a day: something renews them again and again.
+func (s *Spool) NeverAging(ctx context.Context, now time.Time) (n int, err error) {
+	peers, err := s.Peers()
+	if err != nil {
+		return 0, err
+	}
+	const month, day = 30 * 24 * time.Hour, 24 * time.Hour
+	for _, name := range peers {
+		m := &Mailbox{s: s, name: name, dir: s.peerDir(name)}
+		l, err := m.scan(Finished)
+		if err != nil {
+			return n, err
+		}
+		for _, e := range l.entries {
+			if err := ctx.Err(); err != nil {
+				return n, err
+			}
+			info, err := os.Lstat(m.path(e))
+			if err == nil && now.Sub(info.ModTime()) > month && now.Sub(durable.Changed(info)) < day && durable.Names(info) > 2 {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
