@@ -1,0 +1,64 @@
+package spool
+
+import (
+	"os"
+)
+
+// settle makes a publish durable and reads from the disk what became of it.
+func (m *Mailbox) settle(h *Header, p Place, r Report) (Report, error) {
+	r.Outcome = Unknown
+	if err := m.s.fs.SyncDir(m.placeDir(p)); err != nil {
+		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
+	}
+	// Where it still stands there, one look is enough.
+	e := entry{h.ID, p, string(h.ID)}
+	if _, err := os.Lstat(m.path(e)); err == nil {
+		r.Outcome, r.Detail = m.outcomeAt(e)
+		return r, nil
+	}
+	return m.outcome(h.ID, r)
+}
+
+// Outcome reads from the disk what became of id, which is known to have been
+// sent to this mailbox. The error is ErrUnknown where it cannot be told.
+func (m *Mailbox) Outcome(id ID) (Report, error) {
+	return m.outcome(id, Report{ID: id, To: m.name})
+}
+
+// outcome reads from the disk what became of id.
+func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
+	found, err := m.findTwice(id)
+	if err != nil {
+		r.Outcome = Unknown
+		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
+	}
+	if len(found) > 0 {
+		r.Outcome, r.Detail = m.outcomeAt(rightmost(found))
+		return r, nil
+	}
+	before, folded, err := m.folded(id)
+	if err == nil && folded && before.Last.Handled() {
+		return before.report(r), nil
+	}
+	r.Outcome = Unknown
+	if err != nil {
+		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
+	}
+	return r, Because(ErrUnknown, "it was written, and is now in no place of the mailbox")
+}
+
+// outcomeAt is what the place of a handoff says of it, and for a refusal why.
+func (m *Mailbox) outcomeAt(e entry) (Outcome, string) {
+	switch e.place {
+	case New:
+		if p, err := m.Peer(); err == nil && p.Hold {
+			return Held, ""
+		} else if err == nil && p.RemovedAt != nil {
+			return Refused, "the peer was removed"
+		}
+		return Queued, ""
+	case Bad:
+		return Refused, m.reason(e.id)
+	}
+	return Delivered, ""
+}
