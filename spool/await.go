@@ -189,6 +189,10 @@ func (m *Mailbox) openAwaited(e entry) (*Awaited, error) {
 		return nil, err
 	}
 	if (e.place == New || e.place == Cur) && (home.Host == "" || home.Host.Same(m.s.host)) {
+		// Where nobody has claimed the mailbox, gc must know who clears it.
+		if err := m.mayChange(context.Background()); err != nil {
+			return nil, err
+		}
 		c, err := m.claim(e)
 		if err != nil {
 			return nil, err

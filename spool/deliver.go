@@ -55,6 +55,7 @@ type Delivery struct {
 	m     *Mailbox
 	place Place // where in m it is published: new/, but for a removed asker's conclusion
 	h     Header
+	ready bool // sealed
 	shown bool // published: tmp is gone
 	given bool // the id was given or computed, not minted for this
 	f     *os.File
@@ -271,10 +272,14 @@ func (w *Delivery) register(ctx context.Context) (Report, error) {
 
 // seal completes the header with the body's size and digest, and syncs.
 func (w *Delivery) seal() error {
+	if w.ready {
+		return nil
+	}
 	copy(w.h.Digest[:], w.sum.Sum(nil))
 	if _, err := w.f.WriteAt(w.h.tail(), w.head-int64(tailLen)); err != nil {
 		return err
 	}
+	w.ready = true
 	return w.s.sys.Sync(w.f)
 }
 

@@ -21,7 +21,7 @@ func Send() *tool.Program {
 		Name:  "xfer-send",
 		About: "Deliver a document to peers, durably.",
 		Verbs: []*tool.Verb{{
-			Synopsis: []string{"-k KIND [flags] PEER… [-f FILE | < FILE]"},
+			Synopsis: []string{"-k KIND [flags] PEER… [-f FILE | < FILE]", "--batch [flags] [-f FILE | < FILE]"},
 			About: "Delivers a document to each PEER and prints its id, one line a PEER, - where nothing was written. " +
 				"Once an id is printed the handoff is durable. Waits for nothing but the body, unless --await is given.",
 			Flags: []cli.Flag{
@@ -33,11 +33,12 @@ func Send() *tool.Program {
 				&cli.StringFlag{Name: "id", Usage: "send under this very `ID`: a retry is a replay"},
 				&cli.StringFlag{Name: "key", Usage: "an idempotency key of your own, `TEXT`"},
 				&cli.DurationFlag{Name: "await", Usage: "wait `DURATION` for a task's conclusion, print its body"},
+				&cli.BoolFlag{Name: "batch", Usage: "JSON lines in: to kind subject body; outcomes out"},
 				&cli.StringFlag{Name: "type", Usage: "`MIME` type of the body"},
 				&cli.BoolFlag{Name: "no-sync", Usage: "do not wait for the disk: a power cut may lose it"},
 				&cli.BoolFlag{Name: "force", Usage: "past the limit of a conversation's length"},
 			},
-			Min: 1, Max: -1,
+			Max: -1,
 			Examples: []string{
 				"git diff | xfer-send -k task -s \"Review this\" reviewer",
 				"xfer-send -k notification alice bob -f report.md",
@@ -70,6 +71,12 @@ type parcel struct {
 }
 
 func send(c *tool.Call) error {
+	if c.Bool("batch") {
+		return sendBatch(c)
+	}
+	if len(c.Arguments) == 0 {
+		return tool.WithHint(tool.Usage("too few arguments"), "usage: xfer-send -k KIND [flags] PEER… [-f FILE | < FILE]")
+	}
 	s, err := newSending(c)
 	if err != nil {
 		return err
@@ -198,6 +205,10 @@ func (s *sending) openSpool() error {
 // answer one another for ever stop here.
 const maxConversation = 32
 
+func tooLong(n int) error {
+	return spool.Because(spool.ErrRefused, fmt.Sprintf("its conversation is %d handoffs long, and the limit is %d", n, maxConversation))
+}
+
 // answerTo finds what the handoff answers.
 func (s *sending) answerTo() error {
 	if !s.IsSet("in-reply-to") {
@@ -214,8 +225,7 @@ func (s *sending) answerTo() error {
 	defer f.Close()
 	s.draft.InReplyTo, s.draft.References = id, f.Chain()
 	if n := len(s.draft.References); n > maxConversation && !s.Bool("force") {
-		return tool.WithHint(onID("answer", id, spool.Because(spool.ErrRefused, fmt.Sprintf("its conversation is %d handoffs long, and the limit is %d", n, maxConversation))),
-			"is a program answering itself? --force sends it all the same")
+		return tool.WithHint(onID("answer", id, tooLong(n)), "is a program answering itself? --force sends it all the same")
 	}
 	return nil
 }

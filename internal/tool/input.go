@@ -41,19 +41,19 @@ func (c *Call) Body() (io.ReadCloser, error) {
 func (c *Call) openBody(path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, FileError(path, err)
 	}
 	open := func() (*os.File, error) {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, openError(path, err)
+			return nil, FileError(path, err)
 		}
 		return f, nil
 	}
 	b := &body{ctx: c.Ctx, op: "read", name: path}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return nil, openError(path, syscall.EISDIR)
+		return nil, FileError(path, syscall.EISDIR)
 	case mode&fs.ModeSocket != 0:
 		return nil, &spool.Error{Op: "open", Name: path, Err: spool.Because(ErrNoFile, "is a socket")}
 	case mode.IsRegular():
@@ -67,8 +67,9 @@ func (c *Call) openBody(path string) (io.ReadCloser, error) {
 	return c.patient(b, open, "from "+strconv.Quote(path)), nil
 }
 
-// openError is ErrNoFile for what no permission would mend.
-func openError(path string, err error) error {
+// FileError names a file that cannot be opened: ErrNoFile for what no
+// permission would mend.
+func FileError(path string, err error) error {
 	err = cause(err)
 	switch err {
 	case syscall.ENOENT:

@@ -101,7 +101,7 @@ func TestBodyThatCannotBeOpened(t *testing.T) {
 	} {
 		equal(t, path, runProgram(t, cat(), "-f", path), run{66, "", "xfer-one: " + want + "\n"})
 	}
-	got := openError("x", &os.PathError{Op: "open", Path: "x", Err: syscall.EACCES})
+	got := FileError("x", &os.PathError{Op: "open", Path: "x", Err: syscall.EACCES})
 	equal(t, "permission", got.Error()+" "+ClassOf(got).Name, `open "x": permission denied permission`)
 }
 
