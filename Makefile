@@ -9,7 +9,13 @@ PROGRAMS = $(notdir $(patsubst %/main.go,%,$(wildcard cmd/*/main.go)))
 PAGES    = $(notdir $(wildcard man/*.[157]))
 
 bindir = $(DESTDIR)$(PREFIX)/bin
-mandir = $(DESTDIR)$(PREFIX)/share/man
+sharedir = $(DESTDIR)$(PREFIX)/share
+mandir   = $(sharedir)/man
+
+# bash loads a completion by the program's name.
+bashdir = $(sharedir)/bash-completion/completions
+zshdir  = $(sharedir)/zsh/site-functions
+fishdir = $(sharedir)/fish/vendor_completions.d
 
 # The tags leave out parts of urfave/cli that no program uses, and without cgo
 # a program starts in two thirds of the time.
@@ -28,10 +34,17 @@ install: build
 	for m in $(PAGES); do \
 		install -d $(mandir)/man$${m##*.} && \
 		install -m 644 man/$$m $(mandir)/man$${m##*.}/ || exit; done
+	install -d $(bashdir) $(zshdir) $(fishdir)
+	install -m 644 completions/xfer.bash $(bashdir)/xfer
+	for p in $(PROGRAMS); do ln -sf xfer $(bashdir)/$$p || exit; done
+	install -m 644 completions/_xfer $(zshdir)/
+	for p in $(PROGRAMS); do install -m 644 completions/xfer.fish $(fishdir)/$$p.fish || exit; done
 
 uninstall:
 	for p in $(PROGRAMS); do rm -f $(bindir)/$$p || exit; done
 	for m in $(PAGES); do rm -f $(mandir)/man$${m##*.}/$$m || exit; done
+	for p in xfer $(PROGRAMS); do rm -f $(bashdir)/$$p $(fishdir)/$$p.fish || exit; done
+	rm -f $(zshdir)/_xfer
 
 test:
 	GO=$(GO) scripts/test.sh

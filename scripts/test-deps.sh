@@ -14,6 +14,9 @@ need strace strace
 need jq jq
 need mlist mblaze
 need setpriv util-linux
+need mandoc mandoc
+need zsh zsh
+need fish fish
 need gcc gcc libc6-dev
 # A gcc without the C library's headers builds neither -race nor bench/.
 if command -v gcc >/dev/null 2>&1 &&

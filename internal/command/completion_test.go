@@ -87,7 +87,9 @@ func TestCompletionsOfferEveryFlagAndVerb(t *testing.T) {
 		var verbs []string
 		for _, v := range p.Verbs {
 			line := []string{p.Name, "-"}
-			if v.Name != "" {
+			if v.Name == "" && len(p.Verbs) > 1 {
+				line = []string{p.Name, "--as", "bob", "-"}
+			} else if v.Name != "" {
 				line = []string{p.Name, "--as", "bob", v.Name, "-"}
 				verbs = append(verbs, v.Name)
 			}

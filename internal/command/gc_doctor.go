@@ -14,7 +14,7 @@ func doctorVerb() *tool.Verb {
 	return &tool.Verb{
 		Name:     "doctor",
 		Synopsis: []string{"doctor [flags]"},
-		About: "Looks at the whole spool and tells what is wrong, one line a finding, with what to type: " +
+		About: "Looks at the whole spool and tells what is wrong. One line a finding, with what to type: " +
 			"check, severity, path, message, remedy. Never waits, never consumes. 65 with a warning or an error.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "deep", Usage: "read every body and check its digest"},

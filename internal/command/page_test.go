@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 // Subsections of a program with verbs that describe no verb.
 const (
 	everyVerb = "Flags of every verb"
+	noVerb    = "Without a verb"
 	filters   = "Filters"
 )
 
@@ -65,20 +67,22 @@ func (p page) synopsis() []string {
 	var verbs []string
 	lines := p.section("SYNOPSIS")
 	for i, line := range lines {
-		if line == ".Nm" && i+1 < len(lines) {
-			verb := strings.TrimPrefix(strings.TrimPrefix(lines[i+1], ".Op Cm "), ".Cm ")
+		if line != ".Nm" || i+1 == len(lines) {
+			continue
+		}
+		if _, verb, found := strings.Cut(lines[i+1], "Cm "); found {
 			verbs = append(verbs, verb)
 		}
 	}
 	return verbs
 }
 
-// flagsOf is every flag that the page describes for v.
-func (p page) flagsOf(v *tool.Verb) []string {
-	if v.Name == "" {
+// flagsOf is every flag that the page describes for a verb of its program.
+func (p page) flagsOf(program *tool.Program, v *tool.Verb) []string {
+	if len(program.Verbs) == 1 {
 		return flagsIn(p.lines)
 	}
-	own := p.section(v.Name)
+	own := p.section(cmp.Or(v.Name, noVerb))
 	all := append(flagsIn(own), flagsIn(p.section(everyVerb))...)
 	for _, line := range own {
 		if strings.HasPrefix(line, ".Sx "+filters) {

@@ -43,14 +43,21 @@ func Classes() []Class {
 
 		{spool.ErrMalformed, "malformed", 65, ""},
 		{spool.ErrIncomplete, "incomplete", 65, ""},
+		{spool.ErrBrokenCard, "broken-card", 65, ""},
+		{spool.ErrNoBlock, "no-block", 65, ""},
+		{spool.ErrNotText, "not-text", 65, ""},
 
 		{ErrNoFile, "no-file", 66, ""},
 		{spool.ErrNoHandoff, "no-handoff", 66, ""},
+		{spool.ErrNoCard, "no-card", 66, ""},
+		{spool.ErrNoEntry, "no-entry", 66, ""},
 		{spool.ErrNoPeer, "no-peer", 67, ""},
 
 		{spool.ErrConflict, "conflict", 73, ""},
 		{spool.ErrConcluded, "concluded", 73, ""},
 		{spool.ErrTaken, "taken", 73, ""},
+		{spool.ErrCardExists, "card-exists", 73, ""},
+		{spool.ErrNotMerged, "not-merged", 73, ""},
 
 		{spool.ErrLocked, "locked", 75, ""},
 		{spool.ErrFull, "full", 75, ""},

@@ -54,6 +54,7 @@ type Call struct {
 	Ctx          context.Context // ends at SIGINT or SIGTERM
 	Process      *Process
 	Program      string
+	Verb         string   // its name; empty in a program without verbs
 	Arguments    []string // the arguments, flags taken out, wherever they stood
 	Command      []string // what followed "--", where the verb has Dashes
 
