@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -29,7 +30,8 @@ var inBackground = regexp.MustCompile(`^&[a-z0-9]+&$`)
 //
 // Runs COMMAND, as exec does, and fails unless it exits with N; death by a
 // signal is 128 plus its number, as in a shell. In stdout and stderr the
-// script's own directory reads $WORK. With &NAME& it runs in the background
+// script's own directory reads $WORK, and a time that a file had from the real
+// clock reads $NOW. With &NAME& it runs in the background
 // until finish NAME.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, ok := status(args)
@@ -55,9 +57,8 @@ func status(args []string) (int, bool) {
 // ended makes what a command printed that of the script's step, and checks its
 // status against want.
 func ended(ts *testscript.TestScript, want int, stdout, stderr string, err error) {
-	work := ts.Getenv("WORK")
-	_, _ = ts.Stdout().Write([]byte(strings.ReplaceAll(stdout, work, "$WORK")))
-	_, _ = ts.Stderr().Write([]byte(strings.ReplaceAll(stderr, work, "$WORK")))
+	_, _ = ts.Stdout().Write([]byte(known(ts, stdout)))
+	_, _ = ts.Stderr().Write([]byte(known(ts, stderr)))
 	got := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		got = exit.ExitCode()
@@ -70,6 +71,23 @@ func ended(ts *testscript.TestScript, want int, stdout, stderr string, err error
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
+}
+
+var (
+	began   = time.Now().Add(-time.Second) // the kernel's clock for files lags
+	aMoment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+)
+
+// known is s without what another run would print otherwise.
+func known(ts *testscript.TestScript, s string) string {
+	s = strings.ReplaceAll(s, ts.Getenv("WORK"), "$WORK")
+	return aMoment.ReplaceAllStringFunc(s, func(text string) string {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil || at.Before(began.Truncate(time.Second)) || at.After(time.Now()) {
+			return text
+		}
+		return "$NOW"
+	})
 }
 
 // background is a command between exits and finish.

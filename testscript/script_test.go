@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(umasked{m}, map[string]func(){
 		"xfer-send":  func() { program(command.Send()) },
 		"xfer-inbox": func() { program(command.Inbox()) },
+		"xfer-board": func() { program(command.Board()) },
+		"xfer-recv":  func() { program(command.Recv()) },
 		"barrier":    barrier,
 	})
 }
