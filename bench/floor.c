@@ -68,6 +68,17 @@ static void link_into_registry(const char *temp, const char *id)
 		die(link_path);
 }
 
+/* What became of it is read from the disk, never assumed. */
+static void read_outcome(const char *id)
+{
+	must_lstat(in_place("new", id));
+	may_lstat(in_place("cur", id));
+	may_lstat(in_place("work", id));
+	may_lstat(in_place("done", id));
+	may_lstat(in_place("bad", id));
+	read_policy();
+}
+
 int main(int argc, char **argv)
 {
 	char id[27], suffix[17], line[28];
@@ -79,7 +90,7 @@ int main(int argc, char **argv)
 	make_id(id, suffix);
 
 	char *temp = path("peers/%s/tmp/%s.%s", name, id, suffix);
-	char *queued = path("peers/%s/new/%s", name, id);
+	char *queued = in_place("new", id);
 
 	int fd = write_temp(temp, id);
 	link_into_registry(temp, id);
@@ -87,7 +98,7 @@ int main(int argc, char **argv)
 	if (renameat2(AT_FDCWD, temp, AT_FDCWD, queued, RENAME_NOREPLACE) < 0)
 		die(queued);
 	sync_directory(path("peers/%s/new", name));
-	must_lstat(queued);
+	read_outcome(id);
 	close(fd);
 	snprintf(line, sizeof line, "%s\n", id);
 	write_all(1, line, 27);

@@ -34,6 +34,13 @@ static char *path(const char *format, ...)
 	return p;
 }
 
+static void may_lstat(const char *p)
+{
+	struct stat st;
+	if (lstat(p, &st) < 0 && errno != ENOENT)
+		die(p);
+}
+
 static void must_lstat(const char *p)
 {
 	struct stat st;
@@ -52,6 +59,11 @@ static int open_regular(const char *p, int mode)
 	if (fd < 0 || fstat(fd, &after) < 0 || before.st_ino != after.st_ino)
 		die(p);
 	return fd;
+}
+
+static char *in_place(const char *place, const char *id)
+{
+	return path("peers/%s/%s/%s", name, place, id);
 }
 
 static void read_to_end(int fd)

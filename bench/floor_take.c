@@ -20,18 +20,6 @@ static void oldest(const char *place, char id[256])
 	closedir(dir);
 }
 
-static char *in_place(const char *place, const char *id)
-{
-	return path("peers/%s/%s/%s", name, place, id);
-}
-
-static void absent(const char *place, const char *id)
-{
-	struct stat st;
-	if (lstat(in_place(place, id), &st) == 0)
-		die("a ghost");
-}
-
 static void hand_out(int fd)
 {
 	char buffer[65536];
@@ -52,6 +40,17 @@ static void hand_out(int fd)
 	}
 }
 
+/* One claim, as in a mailbox that no other host ever worked. */
+static void find_home(void)
+{
+	char host[256], *live = path("peers/%s/live", name);
+	must_lstat(live);
+	oldest("live", host);
+	if (host[0] != 0)
+		read_regular(in_place("live", host));
+	must_lstat(live);
+}
+
 int main(int argc, char **argv)
 {
 	char id[256], cur[256];
@@ -59,12 +58,11 @@ int main(int argc, char **argv)
 
 	open_spool();
 	open_mailbox();
+	find_home();
 	read_policy();
-	oldest("live", id);
-	if (id[0] != 0)
-		read_regular(in_place("live", id));
 	oldest("new", id);
 	oldest("cur", cur);
+	may_lstat(path("local/released"));
 	if (id[0] == 0) {
 		fprintf(stderr, "floor_take: nothing is queued\n");
 		return 1;
@@ -75,10 +73,10 @@ int main(int argc, char **argv)
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		die(queued);
 	must_lstat(queued);
-	absent("cur", id);
-	absent("work", id);
-	absent("done", id);
-	absent("bad", id);
+	may_lstat(in_place("cur", id));
+	may_lstat(in_place("work", id));
+	may_lstat(in_place("done", id));
+	may_lstat(in_place("bad", id));
 	hand_out(fd);
 	if (renameat2(AT_FDCWD, queued, AT_FDCWD, in_place("done", id), RENAME_NOREPLACE) < 0)
 		die(queued);

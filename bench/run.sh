@@ -81,11 +81,13 @@ run_list() {
 	title "the first page of $MANY, against a sorted readdir"
 	# Each round is some twenty times as long as one of the others.
 	pairs -n $((ROUNDS / 5)) -warm 2 -name "readdir,xfer-inbox list" -- "$dir/bin/list" "$dir/many/peers/bob/new" -- \
-		"$inbox" --spool "$dir/many" --as bob list
+		"$inbox" --spool "$dir/many" --as bob -q list --limit 100
 }
 
 run_take() {
 	spool taken-floor $((ROUNDS + 20)); spool taken $((ROUNDS + 20))
+	# The first take claims the mailbox: it is none of those that are timed.
+	for fresh in taken-floor taken; do "$inbox" --spool "$dir/$fresh" --as bob -q take >/dev/null; done
 	title "take, against the file-system calls of one in C"
 	pairs -n "$ROUNDS" -name "floor of take,xfer-inbox take" -- "$dir/bin/floor_take" "$dir/taken-floor" bob -- \
 		"$inbox" --spool "$dir/taken" --as bob -q take

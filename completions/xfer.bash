@@ -23,11 +23,20 @@ _xfer_flags() {
 	'xfer-inbox remove') echo "--yes $common" ;;
 	'xfer-inbox init') echo "--shared= $common" ;;
 	xfer-inbox\ *) echo "$common" ;;
+	'xfer-board list') echo "--since= --before= --limit= --resume= $common" ;;
+	'xfer-board create') echo "--id= $common" ;;
+	'xfer-board show') echo "--quote $common" ;;
+	'xfer-board append') echo "--type= -f= --file= --key= --from-reply --notify= $common" ;;
+	'xfer-board unread') echo "--limit= --resume= $common" ;;
+	'xfer-board watch') echo "--limit= --poll= $common" ;;
+	'xfer-board remove') echo "--all --yes $common" ;;
+	xfer-board\ *) echo "$common" ;;
 	esac
 }
 
 _xfer_verbs() {
 	case $1 in
+	xfer-board) echo 'list create show append edit unread seen watch remove' ;;
 	xfer-gc) echo 'doctor' ;;
 	xfer-inbox) echo 'list show take conclude seen release await status conversation sent watch peers hold unhold policy create remove init' ;;
 	esac
@@ -38,7 +47,7 @@ _xfer_takes_value() {
 	case $1 in
 	-[kfs] | --as | --await | --beat | --before | --by | --describe | --dir | --file | --from | --grace | --id) return 0 ;;
 	--in-reply-to | --jobs | --keep-bad | --keep-done | --keep-ids | --key | --rate | --retries) return 0 ;;
-	--kind | --label | --length | --limit | --max-queued | --offset | --poll | --resume | --shared | --since) return 0 ;;
+	--kind | --label | --length | --limit | --max-queued | --notify | --offset | --poll | --resume | --shared | --since) return 0 ;;
 	--spool | --state | --subject | --timeout | --tmp-age | --to | --type | --wait) return 0 ;;
 	esac
 	return 1
@@ -77,13 +86,23 @@ _xfer_paths() { # _xfer_paths -f|-d CUR
 	mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
 }
 
+_xfer_cards() {
+	local dir=${2:-${XFER_SPOOL:-${XDG_DATA_HOME:-$HOME/.local/share}/xfer}} path name
+	dir=${dir/#\~\//$HOME/}
+	for path in "$dir"/board/*.md; do
+		path=${path%.md}
+		name=${path##*/}
+		[[ $name == *[!a-z0-9._-]* || $name == [._-]* || $name == *sync-conflict* ]] || _xfer_words "$1" "$name"
+	done
+}
+
 # _xfer_value FLAG CUR SPOOL PROGRAM
 _xfer_value() {
 	case $1 in
 	-f | --file) _xfer_paths -f "$2" ;;
 	--shared) mapfile -t COMPREPLY < <(compgen -g -- "$2") ;;
 	--dir | --spool) _xfer_paths -d "$2" ;;
-	--as | --from | --to) _xfer_peers "$2" "$3" ;;
+	--as | --from | --notify | --to) _xfer_peers "$2" "$3" ;;
 	--state) _xfer_list "$2" new cur work 'done' bad all ;;
 	-k | --kind)
 		if [[ $4 == xfer-send ]]; then
@@ -132,7 +151,7 @@ _xfer() {
 		return
 	fi
 	if [[ $cur == -* && -z $ended ]]; then
-		[[ $program == xfer-inbox ]] && verb=${verb:-list}
+		[[ $program == xfer-inbox || $program == xfer-board ]] && verb=${verb:-list}
 		read -ra all <<<"$(_xfer_flags "$program${verb:+ $verb}")"
 		_xfer_words "$cur" "${all[@]%=}"
 		return
@@ -148,10 +167,14 @@ _xfer() {
 			fi
 		fi
 		;;
-	xfer-gc/ | xfer-inbox/)
+	xfer-board/ | xfer-gc/ | xfer-inbox/)
 		read -ra all <<<"$(_xfer_verbs "$program")"
 		_xfer_words "$cur" "${all[@]}"
 		;;
+	xfer-board/show | xfer-board/append | xfer-board/edit | xfer-board/seen | xfer-board/watch)
+		((arguments == 0)) && _xfer_cards "$cur" "$spool"
+		;;
+	xfer-board/unread | xfer-board/remove) _xfer_cards "$cur" "$spool" ;;
 	xfer-inbox/conclude) ((arguments == 1)) && _xfer_words "$cur" 'done' blocked needs-input ;;
 	xfer-inbox/peers | xfer-inbox/remove) _xfer_peers "$cur" "$spool" ;;
 	xfer-inbox/policy)

@@ -5,7 +5,8 @@
 function __xfer_verb
     for word in (commandline -opc)[2..]
         if contains -- $word list show take conclude seen release await status \
-                conversation sent watch peers hold unhold policy create remove init
+                conversation sent watch peers hold unhold policy create remove init \
+                append edit unread
             echo $word
             return 0
         end
@@ -36,6 +37,19 @@ function __xfer_peers
     end
 end
 
+function __xfer_cards
+    set -l dir $HOME/.local/share/xfer
+    test -n "$XDG_DATA_HOME"; and set dir $XDG_DATA_HOME/xfer
+    test -n "$XFER_SPOOL"; and set dir $XFER_SPOOL
+    set -l words (commandline -opc)
+    if set -l at (contains -i -- --spool $words)
+        set dir (string replace -r '^~/' $HOME/ -- $words[(math $at + 1)])
+    end
+    for path in $dir/board/*.md
+        string match -r '(?<=/)(?!.*sync-conflict)[a-z0-9][a-z0-9._-]*(?=\.md$)' -- $path
+    end
+end
+
 # __xfer_list WORD...: any of them, separated by commas
 function __xfer_list
     set -l before (string match -r '^.*,' -- (commandline -ct))
@@ -44,7 +58,7 @@ function __xfer_list
     end
 end
 
-for program in xfer-gc xfer-inbox xfer-recv xfer-send
+for program in xfer-board xfer-gc xfer-inbox xfer-recv xfer-send
     complete -c $program -f
     complete -c $program -l spool -x -a '(__fish_complete_directories)' -d 'the spool'
     complete -c $program -l as -x -a '(__xfer_peers)' -d 'be NAME'
@@ -149,3 +163,29 @@ complete -c xfer-inbox -n '__xfer_verb_is policy' -a 'all only' -d 'who may send
 complete -c xfer-inbox -n '__xfer_verb_is policy' -l max-queued -x -d 'refuse more once N are queued'
 complete -c xfer-inbox -n '__xfer_verb_is remove' -l yes -d 'do not ask'
 complete -c xfer-inbox -n '__xfer_verb_is init' -l shared -x -a '(string match -r "^[^:#]+" </etc/group)' -d 'for the members of GROUP'
+
+complete -c xfer-board -n __xfer_no_verb -a list -d 'the cards'
+complete -c xfer-board -n __xfer_no_verb -a create -d 'make a card'
+complete -c xfer-board -n __xfer_no_verb -a show -d 'a card, or one entry of it'
+complete -c xfer-board -n __xfer_no_verb -a append -d 'add an entry'
+complete -c xfer-board -n __xfer_no_verb -a edit -d 'edit a copy and merge it'
+complete -c xfer-board -n __xfer_no_verb -a unread -d 'entries you have not seen'
+complete -c xfer-board -n __xfer_no_verb -a seen -d 'mark entries as seen'
+complete -c xfer-board -n __xfer_no_verb -a watch -d 'a line for each new entry'
+complete -c xfer-board -n __xfer_no_verb -a remove -d 'remove cards'
+
+complete -c xfer-board -n '__xfer_verb_is show append edit unread seen watch remove' -a '(__xfer_cards)' -d card
+complete -c xfer-board -n '__xfer_verb_is list' -l since -x -a 'today yesterday' -d 'updated at TIME or later'
+complete -c xfer-board -n '__xfer_verb_is list' -l before -x -a 'today yesterday' -d 'updated before TIME'
+complete -c xfer-board -n '__xfer_verb_is list unread watch' -l limit -x -d 'at most N'
+complete -c xfer-board -n '__xfer_verb_is list unread' -l resume -x -d 'go on after TOKEN'
+complete -c xfer-board -n '__xfer_verb_is create' -l id -x -d 'the card is NAME'
+complete -c xfer-board -n '__xfer_verb_is show' -l quote -d 'every line behind "> "'
+complete -c xfer-board -n '__xfer_verb_is append' -l type -x -d 'what the entry is'
+complete -c xfer-board -n '__xfer_verb_is append' -s f -l file -r -F -d 'the text'
+complete -c xfer-board -n '__xfer_verb_is append' -l key -x -d 'append once for each TEXT'
+complete -c xfer-board -n '__xfer_verb_is append' -l from-reply -d 'what board-entry blocks hold'
+complete -c xfer-board -n '__xfer_verb_is append' -l notify -x -a '(__xfer_peers)' -d 'tell PEER'
+complete -c xfer-board -n '__xfer_verb_is watch' -l poll -x -d 'look again this often'
+complete -c xfer-board -n '__xfer_verb_is remove' -l all -d 'every card'
+complete -c xfer-board -n '__xfer_verb_is remove' -l yes -d 'do not ask'

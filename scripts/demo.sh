@@ -6,7 +6,9 @@ cd "$(dirname "$0")/.."
 PATH=$PWD/bin:$PATH
 dir=$(mktemp -d)
 awaiting=
+receiving=
 tidy() {
+	[ -z "$receiving" ] || kill "$receiving" 2>/dev/null || true
 	if [ -n "$awaiting" ]; then
 		kill "$awaiting" 2>/dev/null || true
 		cat "$dir/sent" >&2
@@ -50,6 +52,15 @@ awaiting=
 cat sent
 run 'cat answer'
 run "xfer-inbox status --as alice $id"
+
+told 'a command can do it: xfer-recv runs it for each task, and concludes as it exits'
+printf '$ %s\n' 'xfer-recv --as sorter --conclude -- sort &'
+xfer-recv --as sorter --conclude -- sort &
+receiving=$!
+run "printf 'pear\napple\nfig\n' | xfer-send --as alice -k task --await 60s sorter"
+kill "$receiving"
+wait "$receiving" || true
+receiving=
 
 told 'what is on disk: one plain file for each handoff'
 # shellcheck disable=SC2016 # to be read, and expanded by eval

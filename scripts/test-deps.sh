@@ -17,6 +17,8 @@ need setpriv util-linux
 need mandoc mandoc
 need zsh zsh
 need fish fish
+need systemd-analyze systemd
+need flock util-linux
 need gcc gcc libc6-dev
 # A gcc without the C library's headers builds neither -race nor bench/.
 if command -v gcc >/dev/null 2>&1 &&

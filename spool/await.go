@@ -76,7 +76,8 @@ func (s *Spool) sweepWaiter(task ID) {
 		return
 	}
 	defer func() { _ = f.Close() }()
-	if ok, err := durable.TryLock(f); ok && err == nil {
+	// Another sweep may have been faster, and another waiter have come since.
+	if ok, err := durable.TryLock(f); ok && err == nil && durable.Named(f, s.awaitFile(task)) == nil {
 		_ = durable.Remove(s.awaitFile(task))
 	}
 }

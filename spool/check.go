@@ -3,39 +3,15 @@ package spool
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Checking a spool: every invariant of the format, one function each, over one
 // reading of the whole tree. Nothing is locked and nothing is changed, so that a
 // spool in use may show what is gone a moment later. A finding names files,
 // ids and peers, never a subject or a body.
-
-// A Severity is how bad a finding is.
-type Severity string
-
-// The severities.
-const (
-	Note    Severity = "note"    // what a crash or another program leaves; it goes by itself or does no harm
-	Warning Severity = "warning" // somebody should look at it
-	Fault   Severity = "error"   // the format is broken
-)
-
-// A Finding is one thing that Check has to say.
-type Finding struct {
-	Severity Severity
-	Check    string // the name of the check
-	Path     string // below the spool, with slashes
-	Message  string
-}
-
-func (f Finding) String() string {
-	return string(f.Severity) + " " + f.Check + " " + f.Path + ": " + f.Message
-}
 
 // checks are made in this order: the first one that reads handoffs gives them
 // to those after it.
@@ -102,14 +78,17 @@ type standing struct {
 
 func (st standing) path() string { return st.m.path(st.e) }
 
-func (c *checker) say(s Severity, path, format string, args ...any) {
+func (c *checker) say(s Severity, path string, m Mend, p phrase, facts ...Fact) {
 	if rel, err := filepath.Rel(c.s.dir, path); err == nil {
 		path = filepath.ToSlash(rel)
 	}
-	c.found = append(c.found, Finding{s, c.name, path, fmt.Sprintf(format, args...)})
+	c.found = append(c.found, Finding{s, c.name, path, Say(p, facts...), m})
 }
 
-// below is path as a message names it.
-func (c *checker) below(path string) string {
-	return strings.TrimPrefix(path, c.s.dir+string(filepath.Separator))
+// mends is what mends what stands in m: gc, where this host works it.
+func (c *checker) mends(m *Mailbox) Mend {
+	if home, err := m.home(); err == nil && home.Host.Same(c.s.host) {
+		return MendGC
+	}
+	return MendNone
 }

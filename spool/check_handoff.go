@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // handoffs opens everything in every place: whole, under its own id, in its
@@ -12,7 +13,7 @@ import (
 func (c *checker) handoffs() error {
 	for _, m := range c.mailboxes {
 		if _, err := m.Peer(); err != nil {
-			c.say(Fault, m.peerFile(), "%v", bare(err))
+			c.say(Fault, m.peerFile(), MendNone, "nobody is let in: %s", Cause{err})
 		}
 		for _, p := range Places {
 			l, err := m.scan(p)
@@ -20,7 +21,7 @@ func (c *checker) handoffs() error {
 				return err
 			}
 			for _, stray := range l.strays {
-				c.say(Warning, filepath.Join(m.placeDir(p), stray), "not a handoff's name: it is never delivered")
+				c.stray(m, p, stray)
 			}
 			for _, e := range l.entries {
 				if err := c.ctx.Err(); err != nil {
@@ -46,19 +47,56 @@ func (c *checker) handoff(m *Mailbox, e entry) {
 	case errors.Is(err, fs.ErrNotExist), notRegular(err): // moved on, or told as what it is
 		return
 	case errors.Is(err, ErrIncomplete):
-		c.say(Warning, path, "incomplete: %v", err)
+		c.incomplete(m, e)
+		return
+	case errors.Is(err, ErrMalformed) && e.place.unfinished():
+		c.say(Fault, path, c.mends(m), "it breaks the format")
 		return
 	case err != nil:
-		c.say(Fault, path, "%v", bare(err))
+		c.say(Fault, path, MendNone, "%s", Cause{err})
 		return
 	}
 	c.whole[e.id] = append(c.whole[e.id], standing{m, e, &f.Header, f.info})
 	if f.To != m.name && e.place != Bad {
-		c.say(Fault, path, "it is addressed to %s", f.To)
+		mend := MendNone
+		if e.place.unfinished() {
+			mend = c.mends(m)
+		}
+		c.say(Fault, path, mend, "it is addressed to %s", f.To)
 	}
 	if f.Kind != Task && e.place == Work {
-		c.say(Fault, path, "a %s: only a task stands in work/", f.Kind)
+		c.say(Fault, path, MendNone, "a %s: only a task stands in work/", f.Kind)
 	}
+}
+
+// unfinished tells whether gc settles what is wrong in p.
+func (p Place) unfinished() bool { return p == New || p == Cur || p == Work }
+
+// young is how long what a sync tool brings may be on its way.
+const young = 36 * time.Hour
+
+// incomplete is about what is shorter than it says: for a while it may be on its
+// way.
+func (c *checker) incomplete(m *Mailbox, e entry) {
+	mend := MendNone
+	if e.place.unfinished() && c.old(m.path(e)) {
+		mend = c.mends(m)
+	}
+	c.say(Warning, m.path(e), mend, "incomplete: %s", Cause{ErrIncomplete})
+}
+
+func (c *checker) stray(m *Mailbox, p Place, name string) {
+	path := filepath.Join(m.placeDir(p), name)
+	mend := MendNone
+	if idWithin(name) != "" && c.old(path) {
+		mend = c.mends(m)
+	}
+	c.say(Warning, path, mend, "not a handoff's name: it is never delivered")
+}
+
+func (c *checker) old(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && c.s.sys.Now().Sub(newest(info)) > young
 }
 
 // doubles wants an id to stand once, and to be one handoff wherever it shows.
@@ -66,14 +104,18 @@ func (c *checker) doubles() error {
 	for _, all := range c.whole {
 		for i, st := range all[1:] {
 			before := all[i]
-			switch {
+			mend := MendNone
+			if st.m == before.m && before.e.place.unfinished() {
+				mend = c.mends(st.m)
+			}
+			switch other := c.s.below(before.path()); {
 			case !st.h.Same(before.h):
-				c.say(Fault, st.path(), "another handoff has its id: %s", c.below(before.path()))
+				c.say(Fault, st.path(), mend, "another handoff has its id: %s", other)
 			case st.m != before.m:
 			case os.SameFile(st.info, before.info):
-				c.say(Note, st.path(), "one file in two places, also %s", c.below(before.path()))
+				c.say(Note, st.path(), mend, "one file in two places, also %s", other)
 			default:
-				c.say(Warning, st.path(), "it stands in two places, also %s", c.below(before.path()))
+				c.say(Warning, st.path(), mend, "it stands in two places, also %s", other)
 			}
 		}
 	}
@@ -88,7 +130,7 @@ func (c *checker) conclusions() error {
 			switch st.h.Kind {
 			case Conclusion:
 				if st.h.InReplyTo.Conclusion() != st.e.id {
-					c.say(Fault, st.path(), "a conclusion whose id is not that of its task's conclusion")
+					c.say(Fault, st.path(), MendNone, "a conclusion whose id is not that of its task's conclusion")
 				}
 			case Task:
 				c.task(st)
@@ -104,14 +146,14 @@ func (c *checker) task(task standing) {
 		if st.h.ends(task.h) {
 			first = st.h
 		} else {
-			c.say(Warning, st.path(), "it has the id of the conclusion of %s, and does not end it", task.e.id)
+			c.say(Warning, st.path(), MendNone, "it has the id of the conclusion of %s, and does not end it", task.e.id)
 		}
 	}
 	switch place := task.e.place; {
 	case place == Bad:
 	case first != nil && place != Finished:
-		c.say(Note, task.path(), "concluded, and not yet in done/")
+		c.say(Note, task.path(), c.mends(task.m), "concluded, and not yet in done/")
 	case first == nil && place == Finished:
-		c.say(Note, task.path(), "in done/, and its conclusion is not here to be seen")
+		c.say(Note, task.path(), MendNone, "in done/, and its conclusion is not here to be seen")
 	}
 }

@@ -20,7 +20,7 @@ func (c *checker) layout() error {
 			return nil // it was moved in this moment
 		}
 		if err != nil {
-			c.say(Fault, path, "cannot be read: %v", bare(err))
+			c.say(Fault, path, MendNone, "it cannot be read: %s", Cause{err})
 			return nil
 		}
 		if isSyncTools(c.s.dir, path) {
@@ -56,7 +56,7 @@ func (c *checker) checkName(path string) {
 			return
 		}
 	}
-	c.say(Warning, path, "its name is none that these programs make")
+	c.say(Warning, path, MendNone, "its name is none that these programs make")
 }
 
 func onlyAlphabet(name string) bool {
@@ -76,11 +76,14 @@ func (c *checker) checkMode(path string, info fs.FileInfo) {
 	case info.IsDir():
 		want = c.s.fs.Dir
 	case !info.Mode().IsRegular():
-		c.say(Warning, path, "neither a regular file nor a directory")
+		c.say(Warning, path, MendNone, "neither a regular file nor a directory")
 		return
 	}
 	if have := info.Mode() & (fs.ModePerm | fs.ModeSetgid | fs.ModeSetuid); have != want {
-		c.say(Warning, path, "its mode is %s and not %s", have, want)
+		c.say(Warning, path, MendRepair, "its mode is %s and not %s", Setting(have.String()), Setting(want.String()))
+	}
+	if owner := durable.Owner(info); !c.s.shared && owner != uint32(os.Geteuid()) {
+		c.say(Warning, path, MendNone, "it belongs to uid %s, and the spool to uid %s", Figure(owner), Figure(os.Geteuid()))
 	}
 }
 
@@ -93,7 +96,7 @@ func (c *checker) temps() error {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			c.say(Fault, dir, "cannot be read: %v", bare(err))
+			c.say(Fault, dir, MendNone, "it cannot be read: %s", Cause{err})
 		}
 		count, size := 0, int64(0)
 		for _, e := range entries {
@@ -103,7 +106,7 @@ func (c *checker) temps() error {
 			}
 		}
 		if count > 0 {
-			c.say(Note, dir, "%d temp files, %d bytes: being written, or left by a crash", count, size)
+			c.say(Note, dir, MendNone, "%s temp files, %s bytes: being written, or left by a crash", Figure(count), Figure(size))
 		}
 	}
 	return nil
@@ -121,25 +124,26 @@ func (c *checker) setAside() error {
 			file, isReason := strings.CutSuffix(path, reasonSuffix)
 			switch {
 			case !isAside(name):
-				c.say(Warning, path, "not a name that setting aside gives")
+				c.stray(m, Bad, name)
 			case isReason:
 				if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-					c.say(Note, path, "the reason of something that is not here")
+					c.say(Note, path, MendNone, "the reason of something that is not here")
 				}
 			default:
-				if _, err := durable.ReadRegular(path+reasonSuffix, maxReason); err != nil {
-					c.say(Warning, path, "set aside without a reason: %v", bare(err))
-				}
+				c.reasoned(path)
 			}
 		}
 	}
 	return nil
 }
 
-// bare is a system error without the path, which the finding names.
-func bare(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
+// reasoned wants a reason beside path, unless it was let go in this moment.
+func (c *checker) reasoned(path string) {
+	_, err := durable.ReadRegular(path+reasonSuffix, maxReason)
+	if err == nil {
+		return
 	}
-	return err
+	if _, gone := os.Lstat(path); gone == nil {
+		c.say(Warning, path, MendNone, "set aside without a reason: %s", Cause{err})
+	}
 }

@@ -22,7 +22,7 @@ func (c *checker) registry() error {
 			continue
 		}
 		if len(name) != 2 || !onlyCrockford(name) {
-			c.say(Warning, dir, "not a part of the registry")
+			c.say(Warning, dir, MendNone, "not a part of the registry")
 			continue
 		}
 		ids, err := readNames(dir)
@@ -34,7 +34,11 @@ func (c *checker) registry() error {
 				return err
 			}
 			if !isID(id) || shard(ID(id)) != name {
-				c.say(Warning, filepath.Join(dir, id), "not an id of this part of the registry")
+				mend := MendNone
+				if isID(id) {
+					mend = MendRepair
+				}
+				c.say(Warning, filepath.Join(dir, id), mend, "not an id of this part of the registry")
 				continue
 			}
 			c.registered(ID(id))
@@ -50,21 +54,24 @@ func (c *checker) registered(id ID) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil {
-			c.say(Note, path, "empty: it counts as absent")
+			c.say(Note, path, MendRepair, "empty: it counts as absent")
 		}
 		return
 	case errors.Is(err, ErrIncomplete):
-		c.say(Warning, path, "incomplete: %v", err)
+		c.say(Warning, path, MendRepair, "incomplete: %s", Cause{err})
+		return
+	case errors.Is(err, ErrMalformed), notRegular(err):
+		c.say(Fault, path, MendRepair, "it is no handoff's: %s", Cause{err})
 		return
 	case err != nil:
-		c.say(Fault, path, "%v", bare(err))
+		c.say(Fault, path, MendNone, "%s", Cause{err})
 		return
 	}
 	for _, st := range c.whole[id] {
 		if !st.h.Same(&r.Header) {
-			c.say(Fault, path, "it is not the handoff that has its id: %s", c.below(st.path()))
+			c.say(Fault, path, MendNone, "it is not the handoff that has its id: %s", c.s.below(st.path()))
 		} else if r.info != nil && st.m.name == r.To && !os.SameFile(st.info, r.info) {
-			c.say(Note, path, "it is another file than %s, with the same content", c.below(st.path()))
+			c.say(Note, path, MendNone, "it is another file than %s, with the same content", c.s.below(st.path()))
 		}
 	}
 	if len(c.whole[id]) == 0 {
@@ -76,7 +83,7 @@ func (c *checker) registered(id ID) {
 func (c *checker) absent(r *registered, path string) {
 	m, err := c.s.Mailbox(r.To)
 	if err != nil {
-		c.say(Note, path, "its addressee %s has no mailbox: %v", r.To, bare(err))
+		c.say(Note, path, MendNone, "its addressee %s has no mailbox: %s", r.To, Cause{err})
 		return
 	}
 	if f, folded, err := m.folded(r.ID); err == nil && folded && f.Last.Handled() {
@@ -85,13 +92,13 @@ func (c *checker) absent(r *registered, path string) {
 	orphan, err := m.orphan(r)
 	switch {
 	case err != nil:
-		c.say(Fault, path, "%v", bare(err))
+		c.say(Fault, path, MendNone, "%s", Cause{err})
 	case orphan != "":
-		c.say(Note, path, "an orphan, written and not published: %s", c.below(orphan))
+		c.say(Note, path, MendNone, "an orphan, written and not published: %s", c.s.below(orphan))
 	case r.info != nil && durable.Names(r.info) > 1:
-		c.say(Note, path, "its handoff stands in no place whole, and its file has another name")
+		c.say(Note, path, MendNone, "its handoff stands in no place whole, and its file has another name")
 	default:
-		c.say(Note, path, "its handoff stands in no place")
+		c.say(Note, path, MendNone, "its handoff stands in no place")
 	}
 }
 
@@ -102,7 +109,7 @@ func (c *checker) unregistered() {
 			continue
 		}
 		if _, err := os.Lstat(c.s.idFile(id)); errors.Is(err, fs.ErrNotExist) {
-			c.say(Note, all[0].path(), "sent from here, and not in the registry")
+			c.say(Note, all[0].path(), MendRepair, "sent from here, and not in the registry")
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestCheckTellsDamage(t *testing.T) {
 				t.Errorf("want %q among the worst of %v", c.want, found)
 			}
 			for _, f := range found {
-				if strings.Contains(f.Message, "may show") {
+				if strings.Contains(f.Message.String(), "may show") {
 					t.Errorf("shows what is private: %v", f)
 				}
 			}

@@ -208,7 +208,7 @@ func (m *Mailbox) foldedGhost(e entry, f *os.File, info fs.FileInfo, before Fold
 	case err != nil:
 		return err
 	case h.same() == before.Same:
-		if err := m.Fold([]Folded{before}); err != nil {
+		if err := m.foldAnew(before); err != nil {
 			return err
 		}
 		if err := durable.Remove(m.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -283,6 +283,13 @@ func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error)
 			return true, nil
 		}
 		c, err := m.claim(e)
+		if errors.Is(err, errGhost) {
+			// A copy was dropped: the task stands further right, or was let go.
+			if found, err := m.find(id); err != nil || len(found) == 0 {
+				return err == nil, err
+			}
+			continue
+		}
 		if err == nil {
 			defer c.Release()
 			return true, c.finish()

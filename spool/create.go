@@ -69,7 +69,7 @@ func initialize(dir string, sys *System, gid int) (*Spool, error) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == ".stfolder", name == ".stignore", strings.HasPrefix(name, ".stignore"), strings.HasPrefix(name, ".xfer-spool"):
+		case name == ".stfolder", name == ".stignore", isSpoolTemp(name):
 		case name == "peers", name == "board":
 			// An interrupted init: both are made before xfer-spool.
 		default:
@@ -97,7 +97,7 @@ func create(dir string, sys *System, gid int) error {
 	if err := os.MkdirAll(parent, privateDir); err != nil {
 		return err
 	}
-	beside := filepath.Join(parent, "."+filepath.Base(dir)+".new")
+	beside := besideOf(dir)
 	if err := os.Mkdir(beside, privateDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -134,6 +134,22 @@ func create(dir string, sys *System, gid int) error {
 	}
 	d := durable.FS{Sync: sys.Sync}
 	return d.SyncDir(parent)
+}
+
+// besideOf is where the spool at dir is made.
+func besideOf(dir string) string {
+	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".new")
+}
+
+// isSpoolTemp tells whether name is that of a temp file that a crash left in
+// the spool itself: before there is a local/tmp, there is no other place.
+func isSpoolTemp(name string) bool {
+	for _, prefix := range []string{"..stignore", ".xfer-spool"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // fill makes in dir what every spool has, xfer-spool last. What is there

@@ -22,14 +22,23 @@ var (
 	ErrMalformed  = errors.New("malformed")  // it breaks the format, and no more bytes would mend it
 	ErrIncomplete = errors.New("incomplete") // shorter than it says, or its bytes are not yet those of its digest
 
+	ErrBrokenCard = errors.New("broken card")          // its front matter cannot be read
+	ErrNoBlock    = errors.New("no board-entry block") // nothing was written
+	ErrNotText    = errors.New("not text")             // an entry is UTF-8 without NUL, and not empty
+
 	// Check the name.
 	ErrNoHandoff = errors.New("no such handoff")
 	ErrNoPeer    = errors.New("no such peer")
+	ErrNoCard    = errors.New("no such card")
+	ErrNoEntry   = errors.New("no such entry")
 
 	// Choose another.
 	ErrConflict  = errors.New("already there with other content")
 	ErrConcluded = errors.New("already concluded otherwise") // the first conclusion stands
 	ErrTaken     = errors.New("already taken")
+
+	ErrCardExists = errors.New("card already there")
+	ErrNotMerged  = errors.New("not merged whole") // the edited copy is kept, with what is not in the card
 
 	// Try again later.
 	ErrLocked = errors.New("locked")

@@ -40,7 +40,8 @@ func openFile(path string, id ID) (*File, error) {
 }
 
 func readHandoff(f *os.File, info fs.FileInfo, id ID) (*File, error) {
-	h, bodyAt, err := readHeader(f)
+	// Within its size, so that the end need not be read for.
+	h, bodyAt, err := readHeader(io.NewSectionReader(f, 0, info.Size()))
 	if err != nil {
 		return nil, err
 	}

@@ -135,15 +135,19 @@ func (m *Mailbox) mayChange(ctx context.Context) error {
 	case home.Host.Same(m.s.host):
 		return nil
 	case home.Host != "":
-		return m.elsewhere(&home)
+		return &Error{Err: m.worksThere(&home), Hint: "run it there: only the mailbox's home writes its peer.json"}
 	}
 	_, err = m.claimHome(ctx, Live{Yields: true})
 	return err
 }
 
 func (m *Mailbox) elsewhere(home *Live) error {
-	return &Error{Op: "work mailbox", Name: string(m.name), Err: Because(ErrElsewhere, fmt.Sprintf("host %q works it, and this is %q", home.Host, m.s.host)),
+	return &Error{Op: "work mailbox", Name: string(m.name), Err: m.worksThere(home),
 		Hint: "one machine in two containers? set XFER_HOST to one name in both. To move it here, stop the receiver there first, then give --takeover"}
+}
+
+func (m *Mailbox) worksThere(home *Live) error {
+	return Because(ErrElsewhere, fmt.Sprintf("host %q works it, and this is %q", home.Host, m.s.host))
 }
 
 // claimHome writes l with a number one above the highest seen, and above any

@@ -21,6 +21,12 @@ import (
 
 func (s *Spool) keyDir() string { return filepath.Join(s.idsDir(), "key") }
 
+// keyLock is the lock of a key: the first characters of its hash spread the locks
+// as an id's last do.
+func (s *Spool) keyLock(hash string) string {
+	return filepath.Join(s.lockDir(), "key."+hash[:min(2, len(hash))])
+}
+
 func keyHash(from, to Name, key string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "key\x00%s\x00%s\x00%s", from, to, key))
 	return hex.EncodeToString(sum[:])
@@ -30,8 +36,7 @@ func keyHash(from, to Name, key string) string {
 // is answered for, if it is the same; else the error is ErrConflict.
 func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
 	hash := keyHash(w.h.From, w.h.To, w.key)
-	// The first characters of the hash spread the locks as an id's last do.
-	unlock, err := w.s.lock(ctx, filepath.Join(w.s.lockDir(), "key."+hash[:2]), lockWait)
+	unlock, err := w.s.lock(ctx, w.s.keyLock(hash), lockWait)
 	if err != nil {
 		return w.nothing(), err
 	}

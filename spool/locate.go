@@ -62,7 +62,7 @@ func (s *Spool) ResolveAny(part IDPart) (ID, error) {
 func (s *Spool) Locate(id ID) (*Located, error) {
 	l, err := s.locate(id)
 	if err == nil && len(l.Seen) == 0 {
-		time.Sleep(lookAgain) // a rename by a sync tool shows neither name for a moment
+		s.sys.Wait(lookAgain) // a rename by a sync tool shows neither name for a moment
 		l, err = s.locate(id)
 	}
 	if err != nil {

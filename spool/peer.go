@@ -39,14 +39,15 @@ func (m *Mailbox) Peer() (Peer, error) {
 		return p, err
 	}
 	if len(copies) > 0 {
-		err = Because(ErrMalformed, "its peer.json has a conflict copy, "+copies[0])
-	} else {
-		p, err = m.readPeer()
+		return p, m.unreadable("its peer.json has a conflict copy, " + copies[0])
 	}
-	if errors.Is(err, ErrMalformed) {
-		err = &Error{Err: err, Hint: "'xfer-inbox --as " + string(m.name) + " policy all', or 'policy only NAME…', writes it anew"}
-	}
-	return p, err
+	return m.readPeer()
+}
+
+// unreadable is ErrMalformed with what mends it.
+func (m *Mailbox) unreadable(why string) error {
+	return &Error{Err: Because(ErrMalformed, why),
+		Hint: "'xfer-inbox --as " + string(m.name) + " policy all', or 'policy only NAME…', writes it anew"}
 }
 
 func (m *Mailbox) readPeer() (Peer, error) {
@@ -59,7 +60,7 @@ func (m *Mailbox) readPeer() (Peer, error) {
 		return p, err
 	}
 	if err := json.Unmarshal(b, &p); err != nil {
-		return Peer{}, Because(ErrMalformed, "its peer.json cannot be read")
+		return Peer{}, m.unreadable("its peer.json cannot be read")
 	}
 	return p, nil
 }

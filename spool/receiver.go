@@ -33,6 +33,12 @@ type Receiver struct {
 	passed    map[ID]bool      // what a handler works on, or is to try later
 	left      map[string]stamp // what it looked at and left: not looked at again before it changes
 	strays    int              // told of
+
+	policy struct { // what peer.json said
+		stamps [2]stamp
+		known  bool // until the stamps change
+		hold   bool
+	}
 }
 
 // A stamp is what changes when a file does.
@@ -72,13 +78,18 @@ func (m *Mailbox) Receive(ctx context.Context, o ReceiverOptions) (*Receiver, er
 	return r, nil
 }
 
-// holder names the process that holds the name, as it says itself.
+// holder names the process that holds the name: as the kernel says, else as
+// the receiver says itself.
 func (m *Mailbox) holder() string {
-	home, err := m.home()
-	if err != nil || home.PID == 0 || !home.Host.Same(m.s.host) {
-		return ""
+	pid, _ := durable.Holder(m.s.peerLock(m.name))
+	if pid == 0 {
+		home, err := m.home()
+		if err != nil || home.PID == 0 || !home.Host.Same(m.s.host) {
+			return ""
+		}
+		pid = home.PID
 	}
-	return fmt.Sprintf(" (process %d)", home.PID)
+	return fmt.Sprintf(" (process %d)", pid)
 }
 
 func (r *Receiver) claim(ctx context.Context, o ReceiverOptions) error {
@@ -147,7 +158,7 @@ func (r *Receiver) StillHome() error {
 // reader, or an older receiver, puts there what was not announced.
 func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
 	q := &Queue{m: r.m}
-	peer, err := r.m.Peer()
+	hold, err := r.hold()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +171,7 @@ func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
 		strays += len(l.strays)
 		q.entries = r.unannounced(l.entries)
 	}
-	if !peer.Hold {
+	if !hold {
 		l, err := r.m.scan(New)
 		if err != nil {
 			return nil, err
@@ -174,6 +185,59 @@ func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
 	}
 	q.entries = slices.DeleteFunc(q.entries, func(e entry) bool { return r.passes(e.id) || r.leaves(e) })
 	return q, nil
+}
+
+// Came is Arrivals of what was seen to come to new/: it looks at nothing else,
+// however much is there.
+func (r *Receiver) Came(ids []ID) (*Queue, error) {
+	q := &Queue{m: r.m}
+	hold, err := r.hold()
+	if err != nil || hold {
+		return q, err
+	}
+	for _, id := range ids {
+		if e := (entry{id, New, string(id)}); !r.passes(id) && !r.leaves(e) {
+			q.entries = append(q.entries, e)
+		}
+	}
+	byID(q.entries)
+	return q, nil
+}
+
+// hold tells whether the peer is on hold, as of now: peer.json is read again
+// where it, or what stands beside it, has changed.
+func (r *Receiver) hold() (bool, error) {
+	stamps, settled, err := r.m.peerStamps()
+	if err != nil {
+		return false, err
+	}
+	if r.policy.known && r.policy.stamps == stamps {
+		return r.policy.hold, nil
+	}
+	peer, err := r.m.Peer()
+	if err != nil {
+		return false, err
+	}
+	r.policy.stamps, r.policy.known, r.policy.hold = stamps, settled, peer.Hold
+	return peer.Hold, nil
+}
+
+// peerStamps are those of the mailbox's directory and of peer.json, and settled
+// tells whether they are old enough for any change to show.
+func (m *Mailbox) peerStamps() (stamps [2]stamp, settled bool, err error) {
+	settled = true
+	for i, path := range []string{m.dir, m.peerFile()} {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return stamps, false, err
+		}
+		stamps[i] = stampOf(info)
+		settled = settled && time.Since(durable.Changed(info)) >= time.Second
+	}
+	return stamps, settled, nil
 }
 
 // leaves tells whether e was left where it is before, and has not changed

@@ -19,7 +19,7 @@ import (
 func (m *Mailbox) Remove(ctx context.Context) error {
 	unlock, err := m.s.lock(ctx, m.s.peerLock(m.name), lockWait)
 	if errors.Is(err, ErrLocked) {
-		return Because(ErrLocked, "a receiver here holds the name"+m.holder())
+		return &Error{Err: Because(ErrLocked, "a receiver here holds the name"+m.holder()), Hint: "stop it first"}
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,8 @@ func (m *Mailbox) idle() error {
 			return err
 		}
 		if n := len(l.entries); n > 0 {
-			return Because(ErrLocked, strconv.Itoa(n)+" in "+string(p)+"/ are unfinished")
+			return &Error{Err: Because(ErrLocked, strconv.Itoa(n)+" unfinished in "+string(p)+"/"),
+				Hint: "'xfer-inbox --as " + string(m.name) + " list' shows them"}
 		}
 	}
 	return nil

@@ -58,58 +58,6 @@ func (s *Spool) IgnoreLacks() ([]string, error) {
 // if anything.
 func (s *Spool) FolderFault() error { return checkFolder(s.dir) }
 
-// RebuildRegistry enters what was sent from this host and stands in a place
-// into the registry, where it is not there. It returns how many it entered.
-func (s *Spool) RebuildRegistry(ctx context.Context) (n int, err error) {
-	peers, err := s.Peers()
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range peers {
-		m, err := s.Mailbox(name)
-		if err != nil {
-			continue
-		}
-		for _, p := range Places {
-			some, err := m.register(ctx, p)
-			n += some
-			if err != nil {
-				return n, err
-			}
-		}
-	}
-	return n, nil
-}
-
-func (m *Mailbox) register(ctx context.Context, p Place) (n int, err error) {
-	l, err := m.scan(p)
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range l.entries {
-		if err := ctx.Err(); err != nil {
-			return n, err
-		}
-		if _, err := os.Lstat(m.s.idFile(e.id)); err == nil {
-			continue
-		}
-		f, err := openFile(m.path(e), e.id)
-		if err != nil {
-			continue
-		}
-		_ = f.Close()
-		if !f.FromHost.Same(m.s.host) {
-			continue
-		}
-		if err := m.s.register(&f.Header, m.path(e)); err == nil {
-			n++
-		} else if !errors.Is(err, fs.ErrExist) {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
 // RepairModes gives every file and directory of the spool the modes of its
 // kind. It returns how many it changed. What is neither is left alone.
 func (s *Spool) RepairModes(ctx context.Context) (n int, err error) {

@@ -45,7 +45,7 @@ type listing struct {
 // scan reads the names in place p. A place that is not there is empty.
 func (m *Mailbox) scan(p Place) (listing, error) {
 	var l listing
-	names, err := readNames(m.placeDir(p))
+	names, err := m.readPlace(p)
 	if err != nil {
 		return l, err
 	}
@@ -66,6 +66,28 @@ func (m *Mailbox) scan(p Place) (listing, error) {
 		l.dropDoubles()
 	}
 	return l, nil
+}
+
+// readPlace is every name in place p; what it finds of suffixes is remembered.
+func (m *Mailbox) readPlace(p Place) ([]string, error) {
+	if p != Cur {
+		return readNames(m.placeDir(p))
+	}
+	m.suffixed.mu.Lock()
+	defer m.suffixed.mu.Unlock()
+	began := time.Now()
+	info, err := os.Lstat(m.placeDir(Cur))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := readNames(m.placeDir(Cur))
+	if err == nil {
+		m.suffixed.set(began, info.ModTime(), names)
+	}
+	return names, err
 }
 
 // strayNote tells that there are n strays.
@@ -152,27 +174,34 @@ func (m *Mailbox) readSuffixed() error {
 	if err != nil {
 		return err
 	}
-	stamp := info.ModTime().UnixNano()
-	if stamp == s.stamp {
+	if info.ModTime().UnixNano() == s.stamp {
 		s.read = began
 		return nil
 	}
 	names, err := readNames(m.placeDir(Cur))
-	if err != nil {
-		return err
+	if err == nil {
+		s.set(began, info.ModTime(), names)
 	}
-	s.read, s.stamp, s.names = began, stamp, make(map[ID]string)
+	return err
+}
+
+// set remembers what of names, read at began from a cur/ that had changed last
+// at changed, has a suffix.
+func (s *suffixed) set(began, changed time.Time, names []string) {
+	s.read, s.stamp, s.names = began, changed.UnixNano(), make(map[ID]string)
 	// A directory that changed within the clock's grain may change again
 	// without showing it.
-	if began.Sub(info.ModTime()) < time.Second {
+	if began.Sub(changed) < time.Second {
 		s.stamp = 0
 	}
 	for _, name := range names {
-		if id, ok := parseFile(Cur, name); ok && len(name) > idLen {
+		if len(name) <= idLen {
+			continue
+		}
+		if id, ok := parseFile(Cur, name); ok {
 			s.names[id] = name
 		}
 	}
-	return nil
 }
 
 // stands is at, but that in bad/ only a whole handoff says anything about its
@@ -218,7 +247,7 @@ func (m *Mailbox) findTwice(id ID) ([]entry, error) {
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	time.Sleep(lookAgain)
+	m.s.sys.Wait(lookAgain)
 	return m.find(id)
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -36,6 +37,7 @@ const (
 	idBytes   = 16
 	sameLen   = 15
 	segSuffix = ".seg"
+	segMonth  = "200601"
 )
 
 // A Last is where a folded handoff stood last, and how its task ended if it
@@ -119,30 +121,53 @@ func decodeFolded(b []byte) Folded {
 	return f
 }
 
+// A record is a Folded as a segment holds it.
+type record [recordLen]byte
+
+func (f *Folded) record() (r record) {
+	f.encode(r[:0])
+	return r
+}
+
+func (r *record) last() byte { return r[recordLen-1] }
+
+// byID is the order of a segment: by id; of several about one id the one that
+// says most comes first.
+func (r *record) byID(o *record) int {
+	return cmp.Or(bytes.Compare(r[:idBytes], o[:idBytes]), cmp.Compare(o.last(), r.last()), bytes.Compare(o[idBytes:], r[idBytes:]))
+}
+
 // encodeSegment is the content of a segment with these records: sorted by id,
 // of two about one id the one that says more.
 func encodeSegment(records []Folded) []byte {
-	records = slices.Clone(records)
-	slices.SortFunc(records, func(a, b Folded) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(b.Last, a.Last), bytes.Compare(a.Same[:], b.Same[:]))
-	})
-	records = slices.CompactFunc(records, func(a, b Folded) bool { return a.ID == b.ID })
-	b := make([]byte, 0, len(records)*recordLen)
+	all := make([]record, len(records))
 	for i := range records {
-		b = records[i].encode(b)
+		all[i] = records[i].record()
+	}
+	return encodeRecords(all)
+}
+
+// encodeRecords is encodeSegment for what is encoded already, and may put it in
+// order.
+func encodeRecords(all []record) []byte {
+	slices.SortFunc(all, func(a, b record) int { return a.byID(&b) })
+	all = slices.CompactFunc(all, func(a, b record) bool { return bytes.Equal(a[:idBytes], b[:idBytes]) })
+	b := make([]byte, 0, len(all)*recordLen)
+	for i := range all {
+		b = append(b, all[i][:]...)
 	}
 	return b
 }
 
-// writeSegment makes a segment in dir that nobody has yet, durably.
-func (s *Spool) writeSegment(dir, prefix string, records []Folded) error {
+// writeSegment makes a segment of a month of folding in dir that nobody has yet,
+// durably.
+func (s *Spool) writeSegment(dir, prefix string, month time.Time, content []byte) error {
 	id, err := s.sys.NewID()
 	if err != nil {
 		return err
 	}
-	month := s.sys.Now().UTC().Format("200601")
-	path := filepath.Join(dir, prefix+month+"."+string(id)+segSuffix)
-	return s.fs.Replace(path, encodeSegment(records), true)
+	path := filepath.Join(dir, prefix+month.UTC().Format(segMonth)+"."+string(id)+segSuffix)
+	return s.fs.Replace(path, content, true)
 }
 
 // A segments is what the segments in one directory remember.
@@ -151,12 +176,17 @@ type segments struct{ dir string }
 // find looks for id in every segment. What is not a segment, or is cut off, is
 // passed over: a sync tool may still be bringing it.
 func (g segments) find(id ID) (f Folded, found bool, err error) {
+	return g.findAmong(id, func(name string) bool { return strings.HasSuffix(name, segSuffix) })
+}
+
+// findAmong is find for the segments that are meant.
+func (g segments) findAmong(id ID, meant func(name string) bool) (f Folded, found bool, err error) {
 	names, err := readNames(g.dir)
 	if err != nil {
 		return f, false, err
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, segSuffix) {
+		if !meant(name) {
 			continue
 		}
 		r, here, err := findIn(filepath.Join(g.dir, name), id)
@@ -206,6 +236,22 @@ func findIn(path string, id ID) (f Folded, found bool, err error) {
 // folded is what the mailbox's segments remember of id.
 func (m *Mailbox) folded(id ID) (Folded, bool, error) { return segments{m.pastDir()}.find(id) }
 
+// foldAnew remembers f for as long as if it was let go now. What this month's
+// segments hold already is: an rsync brings the same copies back at every run,
+// and each would cost a segment.
+func (m *Mailbox) foldAnew(f Folded) error {
+	now := m.s.sys.Now().UTC()
+	this := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	have, found, err := segments{m.pastDir()}.findAmong(f.ID, func(name string) bool {
+		month, ok := SegmentMonth(name)
+		return ok && month.Equal(this)
+	})
+	if err != nil || found && have == f {
+		return err
+	}
+	return m.Fold([]Folded{f})
+}
+
 // foldedHere is what this host's own segments remember of id.
 func (s *Spool) foldedHere(id ID) (Folded, bool, error) { return segments{s.idsDir()}.find(id) }
 
@@ -215,9 +261,20 @@ func (m *Mailbox) Fold(records []Folded) error {
 	if len(records) == 0 {
 		return nil
 	}
+	return m.fold(encodeSegment(records))
+}
+
+func (m *Mailbox) fold(content []byte) error {
 	return m.s.retryMade(func() error {
-		return m.s.writeSegment(m.pastDir(), string(m.s.host)+".", records)
-	}, m.dir, m.pastDir(), m.s.localDir(), m.s.tempDir())
+		return m.s.writeSegment(m.pastDir(), string(m.s.host)+".", m.s.sys.Now(), content)
+	}, m.s.peersDir(), m.dir, m.pastDir(), m.s.localDir(), m.s.tempDir())
+}
+
+// foldHere remembers ids in this host's own registry, durably.
+func (s *Spool) foldHere(content []byte) error {
+	return s.retryMade(func() error {
+		return s.writeSegment(s.idsDir(), "", s.sys.Now(), content)
+	}, s.localDir(), s.idsDir(), s.tempDir())
 }
 
 // conclusion is the header of a task's conclusion that was let go, as far as a

@@ -14,6 +14,7 @@ type System struct {
 	Rand io.Reader                // of random bytes, for ids and the names of temp files
 	Host func() (Host, error)     // who this machine is; asked once a Spool
 	Sync func(f *os.File) error   // fsync of a file or a directory
+	Wait func(time.Duration)      // for a sync tool that is renaming; time.Sleep
 	Env  func(name string) string // the environment
 
 	ids minter
@@ -25,6 +26,7 @@ func NewSystem() *System {
 		Now:  time.Now,
 		Rand: rand.Reader,
 		Sync: (*os.File).Sync,
+		Wait: time.Sleep,
 		Env:  os.Getenv,
 	}
 	sys.Host = func() (Host, error) { return hostOf(sys.Env) }
@@ -33,7 +35,7 @@ func NewSystem() *System {
 
 // WithoutSync is sys, but that it never waits for the disk.
 func (sys *System) WithoutSync() *System {
-	return &System{Now: sys.Now, Rand: sys.Rand, Host: sys.Host, Env: sys.Env, Sync: func(*os.File) error { return nil }}
+	return &System{Now: sys.Now, Rand: sys.Rand, Host: sys.Host, Env: sys.Env, Wait: sys.Wait, Sync: func(*os.File) error { return nil }}
 }
 
 // NewID mints an id. The error is that of the random source.

@@ -129,7 +129,7 @@ func (st *State) judgeHere(m *Mailbox) {
 		return
 	}
 	st.Verdict = Crashed
-	st.say("the receiver on this host never said that it stopped" + st.Live.when())
+	st.say("the receiver on this host gave its last sign of life" + st.Live.when() + ", and never said that it stopped")
 	st.say("the lock peer." + string(m.name) + " is free")
 }
 
@@ -162,8 +162,12 @@ func (l *Live) when() string {
 	return " at " + l.BeatAt.UTC().Format(time.RFC3339)
 }
 
-// freshFor is how many intervals a beat stays fresh.
-const freshFor = 3
+// freshFor is how many intervals a beat stays fresh, maxFresh for how many
+// seconds at most: a Duration ends at 292 years.
+const (
+	freshFor = 3
+	maxFresh = 1e9
+)
 
 // fresh tells whether the beat is within three intervals by its own time, and
 // whether the file came here within three intervals by this host's.
@@ -171,7 +175,8 @@ func (l *Live) fresh(m *Mailbox) (beat, came bool) {
 	if l.Interval <= 0 || l.BeatAt == nil {
 		return false, false
 	}
-	within := time.Duration(freshFor * l.Interval * float64(time.Second))
+	// Another host's word: it may be any number.
+	within := time.Duration(min(freshFor*l.Interval, maxFresh) * float64(time.Second))
 	now := m.s.sys.Now()
 	beat = now.Sub(*l.BeatAt).Abs() <= within
 	if info, err := os.Lstat(m.liveFile(l.Host)); err == nil {

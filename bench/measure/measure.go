@@ -131,6 +131,26 @@ func once(c *Command, talk *os.File) (time.Duration, error) {
 	return took, nil
 }
 
+// String is r as a line of a table.
+func (r Result) String() string {
+	return fmt.Sprintf("%-28s %9.3f ms (%.3f–%.3f)   × %.2f (%.2f–%.2f)",
+		r.Label, r.Median, r.P10, r.P90, r.Ratio, r.RatioP10, r.RatioP90)
+}
+
+// Compare makes a result of what was measured elsewhere: times against those
+// of the reference, of the same rounds in the same order.
+func Compare(label string, times, reference []time.Duration) Result {
+	return result(label, milliseconds(times), milliseconds(reference))
+}
+
+func milliseconds(times []time.Duration) []float64 {
+	ms := make([]float64, len(times))
+	for i, t := range times {
+		ms[i] = float64(t) / float64(time.Millisecond)
+	}
+	return ms
+}
+
 func result(label string, times, reference []float64) Result {
 	ratios := make([]float64, len(times))
 	for i := range times {

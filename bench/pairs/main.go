@@ -102,8 +102,7 @@ func report(w io.Writer, results []measure.Result, o options) error {
 		return nil
 	}
 	for _, r := range results {
-		if _, err := fmt.Fprintf(w, "%-28s %9.3f ms (%.3f–%.3f)   × %.2f (%.2f–%.2f)\n",
-			r.Label, r.Median, r.P10, r.P90, r.Ratio, r.RatioP10, r.RatioP90); err != nil {
+		if _, err := fmt.Fprintln(w, r); err != nil {
 			return err
 		}
 	}

@@ -61,8 +61,21 @@ func (w *waiting) run() error {
 	}
 }
 
+// An openRecord is a task that is still open when the time is up.
+type openRecord struct {
+	ID         spool.ID   `json:"id"`
+	To         spool.Name `json:"to"`
+	Conclusion string     `json:"conclusion"`
+}
+
+// Fields are none: only --json tells it on standard output.
+func (r *openRecord) Fields() []any { return nil }
+
 func (w *waiting) timeUp() {
 	for _, t := range w.open {
+		if w.Out.JSON() {
+			w.failures.Add(w.Out.Write(&openRecord{t.id, t.to, "open"}))
+		}
 		w.Err.Always("%s is still open after %s", t.id, shortDuration(w.limit.Round(time.Millisecond)))
 		w.failures.Add(tool.Exit(1))
 	}
@@ -158,6 +171,9 @@ func await(c *tool.Call) error {
 	}
 	if c.IsSet("dir") && c.String("dir") == "" {
 		return tool.Usage("flag \"--dir\": it takes a directory")
+	}
+	if err := isDirectory(c.String("dir")); err != nil {
+		return err
 	}
 	if len(c.Arguments) > 1 && !c.Out.JSON() && !c.IsSet("dir") {
 		return tool.WithHint(tool.Usage("several bodies in a row could not be told apart"), "give --json, or --dir DIR")

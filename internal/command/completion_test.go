@@ -73,7 +73,7 @@ func offers(t *testing.T, sh shell, spool string, lines ...[]string) [][]string 
 
 // snares are programs that leave a trace of having run.
 func snares(t *testing.T, dir string) {
-	for _, name := range []string{"xfer-send", "xfer-inbox", "xfer-recv", "snare"} {
+	for _, name := range []string{"xfer-send", "xfer-inbox", "xfer-recv", "xfer-board", "snare"} {
 		text := "#!/bin/sh\n: >" + dir + "/ran." + name + "\n"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -116,6 +116,14 @@ func TestCompletionsOfferWordsAndPeers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(filepath.Join(root, "board"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plan.md", "c-7h2k9x.md", "plan.sync-conflict-20261130-170000-ABCDEFG.md", "$(snare).md", "seen"} {
+		if err := os.WriteFile(filepath.Join(root, "board", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	peers := []string{"alice", "bob"}
 	endings := []string{"blocked", "done", "needs-input"}
 	asked := []struct {
@@ -136,6 +144,9 @@ func TestCompletionsOfferWordsAndPeers(t *testing.T) {
 		{[]string{"xfer-inbox", "take", "--dir", "bo"}, nil},
 		{[]string{"xfer-inbox", "init", "--shared", "daemo"}, []string{"daemon"}},
 		{[]string{"xfer-inbox", "policy", "only", "b"}, []string{"bob"}},
+		{[]string{"xfer-board", "show", ""}, []string{"c-7h2k9x", "plan"}},
+		{[]string{"xfer-board", "remove", "plan", "c"}, []string{"c-7h2k9x"}},
+		{[]string{"xfer-board", "append", "--notify", "b"}, []string{"bob"}},
 		{[]string{"xfer-recv", "--once", "--", "sh", "bo"}, []string{"body.md"}},
 	}
 	lines := make([][]string, len(asked))

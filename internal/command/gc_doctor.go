@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -49,7 +50,7 @@ func doctor(c *tool.Call) error {
 		return doctorRefused(c, err)
 	}
 	bad := false
-	d := &reap.Doctor{S: s, Now: c.Process.System.Now, Home: c.Process.System.Env("HOME"), Deep: c.Bool("deep")}
+	d := &reap.Doctor{S: s, Now: c.Process.System.Now, Home: c.Process.System.Env("HOME"), Deep: c.Bool("deep"), Reach: reach(c)}
 	if c.Bool("repair") {
 		did, err := d.Repair(c.Ctx)
 		for _, line := range did {
@@ -62,7 +63,7 @@ func doctor(c *tool.Call) error {
 	var lost error
 	d.Tell = func(f reap.Finding) {
 		bad = bad || f.Severity != spool.Note
-		if err := c.Out.Write(&findingRecord{f.Check, f.Severity, f.Path, f.Message, f.Remedy}); lost == nil {
+		if err := c.Out.Write(&findingRecord{f.Check, f.Severity, f.Path, f.Message.String(), f.Remedy}); lost == nil {
 			lost = err
 		}
 	}
@@ -73,6 +74,25 @@ func doctor(c *tool.Call) error {
 		lost = tool.Exit(65)
 	}
 	return lost
+}
+
+// reach is what another command needs to reach the spool that this one does.
+func reach(c *tool.Call) string {
+	if dir, from, err := c.SpoolDir(); err == nil && from == "--spool" {
+		return " --spool " + shellWord(dir)
+	}
+	return ""
+}
+
+// shellWord is s as a shell takes it for one word.
+func shellWord(s string) string {
+	special := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+,:@", r)
+	}
+	if !strings.ContainsFunc(s, special) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // openForDoctor opens the spool; with --repair it first adopts a local/ that

@@ -97,7 +97,11 @@ func (c *caller) tellConcluded(id spool.ID, ending spool.Ending, r spool.Report,
 	if r.Replayed {
 		what = "had concluded"
 	}
-	c.Err.Say("%s %s %s: %s to %s: %s", what, id, ending, r.ID, r.To, r.Outcome)
+	outcome := string(r.Outcome)
+	if r.Detail != "" {
+		outcome += ": " + r.Detail
+	}
+	c.Err.Say("%s %s %s: %s to %s: %s", what, id, ending, r.ID, r.To, outcome)
 	if !moved {
 		c.Err.Say("%s is held by another process, which moves it to done/ when it ends", id)
 	}

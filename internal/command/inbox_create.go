@@ -40,7 +40,7 @@ func create(c *tool.Call) error {
 		return err
 	}
 	_, made, err := x.s.Create(c.Ctx, x.me, text)
-	if e := (*spool.Error)(nil); errors.As(err, &e) {
+	if e := (*spool.Error)(nil); errors.As(err, &e) && e.Op != "" {
 		return err // it says already which mailbox it speaks of
 	}
 	if err != nil {

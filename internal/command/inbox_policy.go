@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -190,9 +189,6 @@ func removePeer(c *tool.Call) error {
 		return err
 	}
 	if err := m.Remove(c.Ctx); err != nil {
-		if errors.Is(err, spool.ErrLocked) {
-			err = tool.WithHint(err, "'xfer-inbox --as "+string(n)+" list' shows what is unfinished")
-		}
 		return x.peerError("remove", n, err)
 	}
 	x.Err.Say("removed %q", n)

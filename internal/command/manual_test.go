@@ -23,7 +23,7 @@ import (
 // written here as help does: "-k, --kind KIND".
 
 func programs() []*tool.Program {
-	return []*tool.Program{command.Send(), command.Inbox(), command.Recv(), command.GC()}
+	return []*tool.Program{command.Send(), command.Inbox(), command.Recv(), command.GC(), command.Board()}
 }
 
 func top(path ...string) string { return filepath.Join(append([]string{"..", ".."}, path...)...) }

@@ -217,10 +217,10 @@ func (x *receiving) run() error {
 	x.ready()
 	defer tellService(daemon.SdNotifyStopping)
 	var due []arrival
-	rescanned := time.Time{}
+	rescanned, every := time.Time{}, x.poll
 	for {
-		if due == nil || time.Since(rescanned) >= x.poll {
-			due, rescanned = x.everything(), time.Now()
+		if due == nil || time.Since(rescanned) >= every {
+			due, rescanned, every = x.everything(), time.Now(), x.poll
 		}
 		n, again, err := x.announce(due)
 		switch {
@@ -232,7 +232,7 @@ func (x *receiving) run() error {
 		pause := x.poll
 		switch again {
 		case inAWhile:
-			pause = min(pause, lookAgainBusy)
+			pause, every = min(pause, lookAgainBusy), min(every, lookAgain)
 		case atOnce:
 			pause = 0
 		}
@@ -272,12 +272,13 @@ func (x *receiving) watch() *spool.Watch {
 type arrival struct {
 	*spool.Receiver
 	rescan bool
+	came   []spool.ID // what was seen to come, where that is known
 }
 
 func (x *receiving) everything() []arrival {
 	all := make([]arrival, len(x.holding))
 	for i, r := range x.holding {
-		all[i] = arrival{r, true}
+		all[i] = arrival{Receiver: r, rescan: true}
 	}
 	return all
 }
@@ -288,15 +289,31 @@ func (x *receiving) arrivals(paths []string) []arrival {
 		return nil
 	}
 	due := []arrival{}
-	seen := make(map[string]bool)
+	at := make(map[string]int)
 	for _, path := range paths {
 		dir := filepath.Dir(path)
-		if r := x.byDir[dir]; r != nil && !seen[dir] {
-			seen[dir] = true
-			due = append(due, arrival{r, false})
+		r := x.byDir[dir]
+		if r == nil {
+			continue
+		}
+		if _, there := at[dir]; !there {
+			at[dir] = len(due)
+			due = append(due, arrival{Receiver: r})
+		}
+		if id, _, ok := r.Mailbox().Came(path); ok {
+			a := &due[at[dir]]
+			a.came = append(a.came, id)
 		}
 	}
 	return due
+}
+
+// queue is what of it is due.
+func (a *arrival) queue() (*spool.Queue, error) {
+	if len(a.came) > 0 {
+		return a.Came(a.came)
+	}
+	return a.Arrivals(a.rescan)
 }
 
 // announce announces what has arrived; a receiver that fails is given up, and
@@ -342,7 +359,7 @@ func (x *receiving) announceOne(a arrival) (n int, again soon, err error) {
 	if err := a.StillHome(); err != nil {
 		return 0, later, err
 	}
-	q, err := a.Arrivals(a.rescan)
+	q, err := a.queue()
 	if err != nil {
 		return 0, later, onMailbox(a.Mailbox(), err)
 	}

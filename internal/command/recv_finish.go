@@ -24,13 +24,13 @@ const (
 func (h *handling) finish(j *job) {
 	defer h.ended.Done()
 	res := j.p.Wait()
+	j.c.DropDocument() // while the handoff is still to be found: what a crash leaves, the next handler replaces
 	// A transition that was begun is finished, whatever the signal.
 	if err := h.settle(context.WithoutCancel(h.Ctx), j, res); err != nil {
 		h.Err.Report(onID("handle", j.c.ID, err))
 		h.again(j, res, false)
 	}
 	j.close(h)
-	j.c.DropDocument()
 	j.c.Release()
 	if !j.later {
 		j.r.Offer(j.c.ID) // nothing to pass over any more

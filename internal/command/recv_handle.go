@@ -94,7 +94,7 @@ func parseRate(s string) (float64, error) {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
 	if err != nil || !strings.HasSuffix(s, "/s") || n <= 0 || n > 1e6 {
-		return 0, tool.Usage("flag \"--rate\": " + strconv.Quote(s) + " is not a number and \"/s\"")
+		return 0, tool.Usage("flag \"--rate\": " + strconv.Quote(s) + " is no number of starts a second, such as 10/s")
 	}
 	return n, nil
 }

@@ -24,8 +24,11 @@ func resumeFlag() cli.Flag {
 const resumeCheck = 16 // hex digits
 
 // resumeToken is the token that goes on after id with the query of c.
-func resumeToken(c *caller, after spool.ID) string {
-	return string(after) + "-" + queryCheck(c, after)
+func resumeToken(c *caller, after spool.ID) string { return tokenOf(queryOf(c), after) }
+
+func tokenOf(query string, after spool.ID) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "resume 1\n%s\n%s", query, after))
+	return string(after) + "-" + hex.EncodeToString(sum[:])[:resumeCheck]
 }
 
 // resumeAfter reads --resume; empty where it was not given.
@@ -33,27 +36,41 @@ func resumeAfter(c *caller) (spool.ID, error) {
 	if !c.IsSet("resume") {
 		return "", nil
 	}
-	text, check, _ := strings.Cut(c.String("resume"), "-")
+	return parseToken(c.String("resume"), queryOf(c))
+}
+
+// parseToken is the id in a token of query, which it must be to the letter.
+func parseToken(token, query string) (spool.ID, error) {
+	text, _, _ := strings.Cut(token, "-")
 	id, err := spool.ParseID(text)
-	if err != nil || check != queryCheck(c, id) {
-		return "", tool.WithHint(tool.Usage("flag \"--resume\": not a token of this query"),
-			"a token goes with the very flags of the list it came from; without it the list begins anew")
+	if err != nil || token != tokenOf(query, id) {
+		return "", notAToken()
 	}
 	return id, nil
 }
 
-// queryCheck binds a token to who asks and to every flag that says what is
+func notAToken() error {
+	return tool.WithHint(tool.Usage("flag \"--resume\": not a token of this query"),
+		"a token goes with the very flags of the list it came from; without it the list begins anew")
+}
+
+// queryOf is who asks, the verb, and every flag and argument that says what is
 // asked for, as it was typed.
-func queryCheck(c *caller, id spool.ID) string {
+func queryOf(c *caller) string {
 	query := []string{}
 	for _, name := range c.LocalFlagNames() {
+		if len(name) == 1 {
+			continue // another name of a flag
+		}
 		switch name {
 		case "resume", "limit", "json", "quiet", "spool", "as", "wait":
 			continue
 		}
 		query = append(query, fmt.Sprintf("%s=%q", name, c.Value(name)))
 	}
+	for _, arg := range c.Arguments {
+		query = append(query, fmt.Sprintf("%q", arg))
+	}
 	slices.Sort(query)
-	sum := sha256.Sum256(fmt.Appendf(nil, "resume 1\n%s\n%s\n%s\n%s", c.Program, c.me, strings.Join(query, "\n"), id))
-	return hex.EncodeToString(sum[:])[:resumeCheck]
+	return strings.Join(append([]string{c.Program, c.Verb, string(c.me)}, query...), "\n")
 }

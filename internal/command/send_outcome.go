@@ -133,15 +133,18 @@ func (s *sending) awaitAll(failures *tool.Failures) error {
 	if !s.awaitsConclusion() {
 		return s.awaitDelivery(failures)
 	}
-	m, err := s.mailbox()
-	if err != nil {
-		return err
-	}
-	w := &waiting{caller: s.caller, m: m, failures: failures, limit: s.awaitLimit()}
+	w := &waiting{caller: s.caller, failures: failures, limit: s.awaitLimit()}
 	for _, p := range s.all {
 		if p.err == nil && p.report.Outcome != spool.Refused {
 			w.open = append(w.open, openTask{p.report.ID, p.to})
 		}
+	}
+	if len(w.open) == 0 {
+		return failures.Err()
+	}
+	var err error
+	if w.m, err = s.mailbox(); err != nil {
+		return err
 	}
 	return w.run()
 }

@@ -100,7 +100,7 @@ func openAt(path string, flag int, perm uint32) (*os.File, error) {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 		}
 		if flag&unix.O_NONBLOCK != 0 { // it was for the open; os.NewFile would take it for more
-			if err := unix.SetNonblock(fd, false); err != nil {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag&unix.O_APPEND); err != nil {
 				_ = unix.Close(fd)
 				return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 			}

@@ -171,11 +171,15 @@ func (p *Process) settle(r *Result) {
 // ErrNoCommand is what Look says of a command that is not there.
 var ErrNoCommand = errors.New("no such command")
 
-// Look finds the command that argv names, as execvp(3) would.
+// Look finds the command that argv names, as execvp(3) would. The error is
+// ErrNoCommand, or why what is there is none.
 func Look(argv []string) error {
 	_, err := exec.LookPath(argv[0])
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return ErrNoCommand
+	}
+	if why, ok := errors.AsType[*exec.Error](err); ok {
+		return why.Err // the caller names it
 	}
 	return err
 }

@@ -74,7 +74,9 @@ func (l *line) read(argv []string) error {
 		return l.explain(s.err, &s)
 	}
 	if l.verb.Dashes {
-		l.command = s.rest
+		if l.command = s.rest; s.ended && len(s.rest) == 0 {
+			return Usage("nothing after \"--\"")
+		}
 	} else {
 		l.args = append(l.args, s.rest...)
 	}

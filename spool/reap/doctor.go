@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,23 +13,35 @@ import (
 	"xfer/spool/board"
 )
 
-// A Finding is one thing that doctor has to say. Its fields are all it can
-// say: names, ids, paths and figures; there is none for a subject or a body.
+// A Finding is one thing that doctor has to say. A Text is made of phrases and
+// facts alone: no subject, body or label can be in one.
 type Finding struct {
 	Check    string
 	Severity spool.Severity
 	Path     string // below the spool
-	Message  string
+	Message  spool.Text
 	Remedy   string // a command or setting; may be empty
 }
 
 // A Doctor looks at one spool.
 type Doctor struct {
-	S    *spool.Spool
-	Now  func() time.Time
-	Home string // the user's, to look for Syncthing's configuration
-	Deep bool   // read every body
-	Tell func(Finding)
+	S     *spool.Spool
+	Now   func() time.Time
+	Home  string // the user's, to look for Syncthing's configuration
+	Deep  bool   // read every body
+	Reach string // what a remedy's command needs to reach this spool, such as " --spool DIR"
+	Tell  func(Finding)
+}
+
+func (d *Doctor) say(check string, s spool.Severity, path string, m spool.Text, remedy string) {
+	d.Tell(Finding{check, s, path, m, remedy})
+}
+
+// gc and inbox are commands for a remedy.
+func (d *Doctor) gc(args string) string { return "xfer-gc" + d.Reach + args }
+
+func (d *Doctor) inbox(as spool.Name, args string) string {
+	return "xfer-inbox" + d.Reach + " --as " + string(as) + " " + args
 }
 
 // Run tells everything that it finds. The error is that of a directory that
@@ -55,21 +68,11 @@ func (d *Doctor) Run(ctx context.Context) error {
 
 // remedy is what to type about a broken invariant.
 func (d *Doctor) remedy(f spool.Finding) string {
-	switch f.Check {
-	case "layout":
-		if f.Severity == spool.Warning {
-			return "xfer-gc doctor --repair"
-		}
-	case "registry":
-		if f.Severity != spool.Note {
-			return "xfer-gc doctor --repair"
-		}
-	case "handoff", "double":
-		if f.Severity != spool.Note {
-			return "xfer-gc"
-		}
-	case "set-aside":
-		return "look at " + filepath.Join(d.S.Dir(), f.Path)
+	switch f.Mend {
+	case spool.MendGC:
+		return d.gc("")
+	case spool.MendRepair:
+		return d.gc(" " + string(spool.MendRepair))
 	}
 	return ""
 }
@@ -88,9 +91,12 @@ func (d *Doctor) peers(ctx context.Context) error {
 		return err
 	}
 	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		m, err := d.S.Mailbox(n)
 		if err != nil {
-			d.Tell(Finding{"peer", spool.Fault, "peers/" + string(n), err.Error(), ""})
+			d.say("peer", spool.Fault, "peers/"+string(n), spool.Say("it cannot be worked: %s", spool.Cause{Err: err}), "")
 			continue
 		}
 		st, err := m.Judge(true)
@@ -105,21 +111,21 @@ func (d *Doctor) peers(ctx context.Context) error {
 func (d *Doctor) peer(m *spool.Mailbox, st *spool.State) {
 	path := "peers/" + string(st.Peer)
 	if _, err := m.Peer(); err != nil {
-		d.Tell(Finding{"policy", spool.Fault, path, "nobody is let in: " + err.Error(), "xfer-inbox --as " + string(st.Peer) + " unhold"})
+		d.say("policy", spool.Fault, path, spool.Say("nobody is let in: peer.json or a conflict copy of it: %s", spool.Cause{Err: err}), d.inbox(st.Peer, "policy all"))
 	}
 	switch st.Verdict {
 	case spool.Crashed:
-		d.Tell(Finding{"receiver", spool.Warning, path, "its receiver crashed", "xfer-recv --as " + string(st.Peer)})
+		d.say("receiver", spool.Warning, path, spool.Say("its receiver crashed"), "xfer-recv"+d.Reach+" --as "+string(st.Peer))
 	case spool.Mismatch:
-		d.Tell(Finding{"receiver", spool.Fault, path, st.Evidence[len(st.Evidence)-1], "set XFER_HOST to another name on one of the machines"})
+		d.say("receiver", spool.Fault, path, spool.Say("another machine claims it under the name %s, or in a newer format", st.Live.Host), "set XFER_HOST to another name on one of the machines")
 	}
-	switch {
-	case st.About.RemovedAt != nil && st.Queued > 0:
-		d.Tell(Finding{"tombstone", spool.Note, path, fmt.Sprintf("%d arrived after it was removed", st.Queued), "xfer-inbox --as " + string(st.Peer) + " create"})
-	case st.Queued > 0 && d.Now().Sub(st.OldestAt) > overdueAfter:
-		d.Tell(Finding{"backlog", spool.Warning, path, fmt.Sprintf("%d queued, the oldest since %s", st.Queued, st.OldestAt.UTC().Format(time.RFC3339)), "xfer-inbox --as " + string(st.Peer) + " list"})
+	switch waits := st.Queued > 0; {
+	case waits && st.About.RemovedAt != nil:
+		d.say("tombstone", spool.Note, path, spool.Say("%s arrived after it was removed", spool.Figure(st.Queued)), d.inbox(st.Peer, "create"))
+	case waits && d.Now().Sub(st.OldestAt) > overdueAfter:
+		d.say("backlog", spool.Warning, path, spool.Say("%s queued, the oldest since %s", spool.Figure(st.Queued), spool.Moment(st.OldestAt)), d.inbox(st.Peer, "list"))
 	case st.Queued > manyQueued:
-		d.Tell(Finding{"backlog", spool.Note, path, fmt.Sprintf("%d queued", st.Queued), ""})
+		d.say("backlog", spool.Note, path, spool.Say("%s queued", spool.Figure(st.Queued)), d.inbox(st.Peer, "list"))
 	}
 }
 
@@ -139,8 +145,11 @@ func (d *Doctor) overdue(ctx context.Context) error {
 			return err
 		}
 		for _, id := range taken {
-			d.Tell(Finding{"overdue", spool.Warning, "peers/" + string(n) + "/work/" + string(id), "taken over a day ago, and not concluded",
-				"xfer-inbox --as " + string(n) + " release " + string(id)})
+			remedy := d.inbox(n, "release "+string(id))
+			if home, err := m.Home(); err != nil || !home.Same(d.S.Host()) {
+				remedy = d.inbox(n, "status "+string(id)) // not this host's to move
+			}
+			d.say("overdue", spool.Warning, "peers/"+string(n)+"/work/"+string(id), spool.Say("taken over a day ago, and not concluded"), remedy)
 		}
 	}
 	return nil
@@ -153,24 +162,29 @@ func (d *Doctor) cards(context.Context) error {
 		return err
 	}
 	for _, f := range v.Broken {
-		d.card(f, spool.Fault, "cannot be read: mend it with an editor", "")
+		d.say("card", spool.Fault, d.below(f.Path), spool.Say("it cannot be read: mend it with an editor"), "")
 	}
-	for _, f := range append(v.Copies, v.Left...) {
+	for _, f := range slices.Concat(v.Copies, v.Left) {
 		if f.Err != nil {
-			d.card(f, spool.Warning, "a copy that cannot be merged", "")
-		} else {
-			d.card(f, spool.Note, "a copy that is merged when its card is next read", "xfer-gc")
+			d.say("card", spool.Warning, d.below(f.Path), spool.Say("a copy that cannot be merged"), "")
+			continue
 		}
+		d.say("card", spool.Note, d.below(f.Path), spool.Say("a copy that is merged when its card is next read"), d.gc(""))
+	}
+	for _, f := range v.Edits {
+		d.say("card", spool.Note, d.below(f.Path), spool.Say("an edit that was not merged whole: remove it when nothing in it is missed"), "")
+	}
+	for _, path := range v.Strays {
+		d.say("card", spool.Note, d.below(path), spool.Say("not a card's name: it is left alone"), "")
 	}
 	return nil
 }
 
-func (d *Doctor) card(f board.Finding, s spool.Severity, message, remedy string) {
-	path := f.Path
+func (d *Doctor) below(path string) string {
 	if rel, err := filepath.Rel(d.S.Dir(), path); err == nil {
-		path = rel
+		return filepath.ToSlash(rel)
 	}
-	d.Tell(Finding{"card", s, path, message, remedy})
+	return path
 }
 
 // sync looks at what makes a sync tool dangerous.
@@ -180,10 +194,10 @@ func (d *Doctor) sync(context.Context) error {
 		return err
 	}
 	if len(lacks) > 0 {
-		d.Tell(Finding{"sync", spool.Warning, ".stignore", "it lacks the line " + lacks[0], "xfer-gc doctor --repair"})
+		d.say("sync", spool.Warning, ".stignore", spool.Say("it lacks the line %s", spool.Setting(lacks[0])), d.gc(" "+string(spool.MendRepair)))
 	}
 	if err := d.S.FolderFault(); err != nil {
-		d.Tell(Finding{"sync", spool.Fault, ".", err.Error(), hintOf(err)})
+		d.say("sync", spool.Fault, ".", spool.Say("a Syncthing folder's .stignore lets its local/ travel"), hintOf(err))
 	}
 	for _, f := range syncthingFaults(d.Home, d.S.Dir()) {
 		d.Tell(f)
@@ -197,22 +211,27 @@ const nfsMagic = 0x6969
 // filesystem looks at what the spool lies on.
 func (d *Doctor) filesystem(context.Context) error {
 	if !d.S.HardLinks() {
-		d.Tell(Finding{"filesystem", spool.Note, ".", "it makes no hard links: the registry keeps records instead", ""})
+		d.say("filesystem", spool.Note, ".", spool.Say("it makes no hard links: the registry keeps records instead"), "")
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(d.S.Dir(), &st); err != nil {
 		return err
 	}
+	d.space(&st)
+	return nil
+}
+
+// space looks at the figures of a filesystem.
+func (d *Doctor) space(st *unix.Statfs_t) {
 	if st.Type == nfsMagic {
-		d.Tell(Finding{"filesystem", spool.Warning, ".", "it is NFS: locks reach other hosts only with a working lock daemon", ""})
+		d.say("filesystem", spool.Note, ".", spool.Say("it is NFS: locks reach other hosts only with a working lock daemon"), "")
 	}
 	if st.Blocks > 0 && st.Bavail*100/st.Blocks < littleFree {
-		d.Tell(Finding{"space", spool.Warning, ".", fmt.Sprintf("%d per cent of the filesystem is free", st.Bavail*100/st.Blocks), "xfer-gc"})
+		d.say("space", spool.Warning, ".", spool.Say("%s per cent of the filesystem is free", spool.Figure(st.Bavail*100/st.Blocks)), d.gc(""))
 	}
 	if st.Files > 0 && st.Ffree*100/st.Files < littleFree {
-		d.Tell(Finding{"space", spool.Warning, ".", fmt.Sprintf("%d per cent of the filesystem's inodes are free", st.Ffree*100/st.Files), "xfer-gc"})
+		d.say("space", spool.Warning, ".", spool.Say("%s per cent of the filesystem's inodes are free", spool.Figure(st.Ffree*100/st.Files)), d.gc(""))
 	}
-	return nil
 }
 
 // segments looks at what is remembered, and at what never ages.
@@ -222,14 +241,14 @@ func (d *Doctor) segments(ctx context.Context) error {
 		return err
 	}
 	for _, path := range torn {
-		d.Tell(Finding{"segment", spool.Warning, path, "cut off: what it remembers is not found", "wait for the sync tool, or restore it from a backup"})
+		d.say("segment", spool.Warning, path, spool.Say("cut off: what it remembers is not found"), "wait for the sync tool, or restore it from a backup")
 	}
-	young, err := d.S.NeverAging(ctx, d.Now())
+	renewed, err := d.S.NeverAging(ctx, d.Now())
 	if err != nil {
 		return err
 	}
-	if young > 0 {
-		d.Tell(Finding{"age", spool.Note, ".", fmt.Sprintf("%d finished handoffs look new although they are old: a backup by hard links renews them", young), "copy with rsync --link-dest from a snapshot, or leave out the spool"})
+	if renewed > 0 {
+		d.say("age", spool.Note, ".", spool.Say("%s finished handoffs look new although they are old: a backup by hard links renews them", spool.Figure(renewed)), "leave the spool out of it, or copy from a snapshot")
 	}
 	return nil
 }
@@ -249,7 +268,7 @@ func (d *Doctor) Repair(ctx context.Context) (did []string, err error) {
 	}
 	n, err = d.S.RebuildRegistry(ctx)
 	if n > 0 {
-		did = append(did, fmt.Sprintf("entered %d handoffs into the registry", n))
+		did = append(did, fmt.Sprintf("mended %d entries of the registry", n))
 	}
 	return did, err
 }

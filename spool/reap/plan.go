@@ -8,8 +8,6 @@
 package reap
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"xfer/spool"
@@ -42,7 +40,7 @@ type Item struct {
 func (k *Keep) Decide(l spool.Leftover, now time.Time) (Item, bool) {
 	it := Item{Leftover: l, Age: max(now.Sub(l.At), 0)}
 	switch l.Kind {
-	case spool.LeftTemp, spool.LeftLocalTemp:
+	case spool.LeftTemp, spool.LeftLocalTemp, spool.LeftSpoolTemp, spool.LeftBeside:
 		return it.when(it.Age > k.Temp, "nobody finished writing it")
 	case spool.LeftDocument:
 		return it.when(!l.Live && it.Age > k.Temp, "its handoff is not being handled")
@@ -50,10 +48,16 @@ func (k *Keep) Decide(l spool.Leftover, now time.Time) (Item, bool) {
 		return it.when(it.Age > k.Done, "finished, and kept long enough")
 	case spool.LeftSetAside:
 		return it.when(it.Age > k.Bad, "set aside, and kept long enough")
+	case spool.LeftReason:
+		return it.when(it.Age > k.Bad, "what it is the reason of is gone")
 	case spool.LeftCopy:
 		return it.when(true, "a copy of what was handled")
 	case spool.LeftConcluded:
 		return it.when(true, "its conclusion is published")
+	case spool.LeftMalformed:
+		return it.when(true, "it breaks the format, or another was sent under its id")
+	case spool.LeftMisrouted:
+		return it.when(true, "it is addressed to another peer")
 	case spool.LeftNotWhole:
 		return it.when(it.Age > k.Temp, "not whole, and nobody completes it")
 	case spool.LeftStray:
@@ -71,7 +75,7 @@ func (k *Keep) Decide(l spool.Leftover, now time.Time) (Item, bool) {
 	case spool.LeftLiveCopy:
 		return it.when(it.Age > k.Temp, "a sync tool's copy of a sign of life")
 	case spool.LeftLog:
-		return it.when(l.Size > k.Log && !strings.HasSuffix(l.Name, ".1"), "grown over its size")
+		return it.when(l.Size > k.Log, "grown over its size")
 	case spool.LeftMemory, spool.LeftPast:
 		return it.when(k.expired(l.Name, now), "remembered long enough")
 	}
@@ -83,32 +87,8 @@ func (it Item) when(goes bool, why string) (Item, bool) {
 	return it, goes
 }
 
-// monthOf is the month of folding that a segment's name says.
-func monthOf(name string) (string, bool) {
-	parts := strings.Split(strings.TrimSuffix(name, ".seg"), ".")
-	if len(parts) < 2 {
-		return "", false
-	}
-	month := parts[len(parts)-2]
-	_, err := time.Parse("200601", month)
-	return month, err == nil
-}
-
 // expired tells whether a segment's month ended longer ago than ids are kept.
 func (k *Keep) expired(name string, now time.Time) bool {
-	month, ok := monthOf(name)
-	if !ok {
-		return false
-	}
-	began, err := time.Parse("200601", month)
-	return err == nil && now.Sub(began.AddDate(0, 1, 0)) > max(k.IDs, k.Done)
-}
-
-// Text is the item as a dry run tells it.
-func (it *Item) Text() string {
-	where := string(it.Place)
-	if it.Peer != "" {
-		where = strings.TrimSuffix(string(it.Peer)+"/"+where, "/")
-	}
-	return fmt.Sprintf("%s %s %s: %s (%s old, %d bytes)", it.Kind, where, it.Name, it.Why, it.Age.Round(time.Second), it.Size)
+	month, ok := spool.SegmentMonth(name)
+	return ok && now.Sub(month.AddDate(0, 1, 0)) > max(k.IDs, k.Done)
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"xfer/spool"
@@ -30,26 +29,33 @@ type Sweep struct {
 	Tell func(Done) // may be nil; called as things go
 
 	first    error
-	finished map[spool.Name][]spool.Leftover
+	finished []spool.Leftover // of one mailbox, that are to be let go together
 	links    []spool.Leftover
-	segments map[string][]string // by peer and month: names
 }
+
+// together is how many ids are folded at once: few segments, and bounded
+// memory.
+const together = 1 << 16
 
 // Run surveys and sweeps. What cannot be removed is told and passed over; the
 // error is the first of them, after all had their turn.
 func (w *Sweep) Run(ctx context.Context) error {
-	w.finished = make(map[spool.Name][]spool.Leftover)
-	w.segments = make(map[string][]string)
-	if err := w.R.Survey(ctx, func(l spool.Leftover) error {
+	err := w.R.Survey(ctx, w.Now().Add(-w.Keep.Temp), func(l spool.Leftover) error {
 		w.see(ctx, l)
 		return ctx.Err()
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	w.letGo(ctx)
 	w.fold(ctx)
-	w.merge()
+	if !w.Dry {
+		w.merge()
+	}
 	w.board(ctx)
+	if w.first == nil {
+		w.first = ctx.Err()
+	}
 	return w.first
 }
 
@@ -58,26 +64,30 @@ func (w *Sweep) Run(ctx context.Context) error {
 func (w *Sweep) see(ctx context.Context, l spool.Leftover) {
 	it, goes := w.Keep.Decide(l, w.Now())
 	if !goes {
-		if l.Kind == spool.LeftPast || l.Kind == spool.LeftMemory {
-			w.remember(l)
-		}
 		return
 	}
-	switch {
-	case l.Kind == spool.LeftKey:
+	switch l.Kind {
+	case spool.LeftKey:
 		if known, err := w.R.Known(&l); known || err != nil {
 			return
 		}
-	case w.Dry:
-	case l.Kind == spool.LeftFinished, l.Kind == spool.LeftSetAside:
-		w.finished[l.Peer] = append(w.finished[l.Peer], l)
-		return
-	case l.Kind == spool.LeftLink:
-		w.links = append(w.links, l)
-		return
+	case spool.LeftLink:
+		if w.Dry && !w.R.Links(&l) {
+			return
+		}
 	}
 	if w.Dry {
 		w.tell(Done{Item: it})
+		return
+	}
+	switch l.Kind {
+	case spool.LeftFinished, spool.LeftSetAside:
+		w.collect(ctx, l)
+		return
+	case spool.LeftLink:
+		if w.links = append(w.links, l); len(w.links) == together {
+			w.fold(ctx)
+		}
 		return
 	}
 	did, err := w.one(ctx, &l)
@@ -86,17 +96,29 @@ func (w *Sweep) see(ctx context.Context, l spool.Leftover) {
 	}
 }
 
+// collect has l let go with others of its mailbox.
+func (w *Sweep) collect(ctx context.Context, l spool.Leftover) {
+	if n := len(w.finished); n == together || n > 0 && w.finished[0].Peer != l.Peer {
+		w.letGo(ctx)
+	}
+	w.finished = append(w.finished, l)
+}
+
 // one removes or settles one leftover.
 func (w *Sweep) one(ctx context.Context, l *spool.Leftover) (did string, err error) {
 	switch l.Kind {
 	case spool.LeftTemp:
 		return "", w.R.DropTemp(ctx, l)
-	case spool.LeftCopy, spool.LeftConcluded, spool.LeftNotWhole:
-		return w.R.Settle(ctx, l, l.Kind == spool.LeftNotWhole)
+	case spool.LeftCopy, spool.LeftConcluded, spool.LeftNotWhole, spool.LeftMalformed, spool.LeftMisrouted:
+		return w.R.Settle(ctx, l)
 	case spool.LeftStray:
 		return w.R.DropStray(l)
+	case spool.LeftKey:
+		return "", w.R.DropKey(ctx, l)
 	case spool.LeftLog:
 		return "", w.R.RotateLog(l)
+	case spool.LeftBeside:
+		return "", w.R.DropBeside(l)
 	}
 	return "", w.R.Drop(l)
 }
@@ -110,55 +132,48 @@ func (w *Sweep) tell(d Done) {
 	}
 }
 
-// letGo lets the finished handoffs of each mailbox go.
+// letGo lets the finished handoffs go that were collected.
 func (w *Sweep) letGo(ctx context.Context) {
-	for _, peer := range sortedNames(w.finished) {
-		n, size, err := w.R.LetGo(ctx, peer, w.finished[peer])
-		if n > 0 || err != nil {
-			w.tell(Done{Item: Item{Leftover: spool.Leftover{Kind: spool.LeftFinished, Peer: peer, Size: size}, Why: "kept long enough"}, Did: count(n), Err: err})
-		}
-	}
-}
-
-func (w *Sweep) fold(ctx context.Context) {
-	n, err := w.R.FoldLinks(ctx, w.links)
-	if n > 0 || err != nil {
-		w.tell(Done{Item: Item{Leftover: spool.Leftover{Kind: spool.LeftLink}, Why: "their handoffs went elsewhere"}, Did: count(n), Err: err})
-	}
-}
-
-// remember groups the segments that are kept, to be merged: this host's own of
-// one mailbox and month.
-func (w *Sweep) remember(l spool.Leftover) {
-	month, ok := monthOf(l.Name)
-	if !ok {
+	if len(w.finished) == 0 {
 		return
 	}
-	if l.Kind == spool.LeftPast && !strings.HasPrefix(l.Name, string(w.S.Host())+"."+month+".") {
-		return // another host's, which merges it
-	}
-	key := string(l.Peer) + " " + month
-	w.segments[key] = append(w.segments[key], l.Name)
+	peer := w.finished[0].Peer
+	n, size, err := w.R.LetGo(ctx, peer, w.finished)
+	w.finished = w.finished[:0]
+	w.many(spool.Leftover{Kind: spool.LeftFinished, Peer: peer, Size: size}, "kept long enough", n, err)
 }
 
+// fold remembers the registry entries that were collected.
+func (w *Sweep) fold(ctx context.Context) {
+	n, err := w.R.FoldLinks(ctx, w.links)
+	w.links = w.links[:0]
+	w.many(spool.Leftover{Kind: spool.LeftLink}, "their handoffs went elsewhere", n, err)
+}
+
+func (w *Sweep) many(l spool.Leftover, why string, n int, err error) {
+	if n > 0 || err != nil {
+		w.tell(Done{Item: Item{Leftover: l, Why: why}, Did: strconv.Itoa(n) + " let go", Err: err})
+	}
+}
+
+// merge merges the segments of each month.
 func (w *Sweep) merge() {
-	for key, names := range w.segments {
-		if len(names) < 2 || w.Dry {
-			continue
-		}
-		peer := spool.Name(key[:len(key)-len(" 200601")])
-		merge := w.R.MergeMemory
-		kind := spool.LeftMemory
-		if peer != "" {
-			kind = spool.LeftPast
-			merge = func(names []string, settled time.Duration) (string, error) {
-				return w.R.MergePast(peer, names, settled)
-			}
-		}
-		did, err := merge(names, w.Keep.Temp)
-		if !spool.Kept(err) {
-			w.tell(Done{Item: Item{Leftover: spool.Leftover{Kind: kind, Peer: peer}, Why: "of one month"}, Did: did, Err: err})
-		}
+	peers, err := w.R.Mine()
+	if err != nil {
+		w.tell(Done{Err: err})
+		return
+	}
+	for _, peer := range peers {
+		did, err := w.R.MergePast(peer, w.Keep.Temp)
+		w.merged(spool.Leftover{Kind: spool.LeftPast, Peer: peer}, did, err)
+	}
+	did, err := w.R.MergeMemory(w.Keep.Temp)
+	w.merged(spool.Leftover{Kind: spool.LeftMemory}, did, err)
+}
+
+func (w *Sweep) merged(l spool.Leftover, did string, err error) {
+	if did != "" || err != nil {
+		w.tell(Done{Item: Item{Leftover: l, Why: "of one month"}, Did: did, Err: err})
 	}
 }
 
@@ -172,15 +187,15 @@ func (w *Sweep) board(ctx context.Context) {
 		return
 	}
 	merge := make(map[board.CardID]bool)
-	for _, f := range append(v.Copies, v.Left...) {
-		merge[f.Card] = merge[f.Card] || f.Err == nil
+	for _, f := range slices.Concat(v.Copies, v.Left) {
+		merge[f.Card] = merge[f.Card] || f.Err == nil // else it is told by doctor
 	}
-	for id, whole := range merge {
-		if !whole {
-			continue // told by doctor
+	for _, id := range slices.Sorted(maps.Keys(merge)) {
+		if !merge[id] {
+			continue
 		}
-		if !w.Dry {
-			_, err = b.Read(ctx, id) // merges
+		if err = nil; !w.Dry {
+			err = b.Settle(ctx, id)
 		}
 		w.card(id, "merged what a sync tool or a crash left beside it", err)
 	}
@@ -189,7 +204,7 @@ func (w *Sweep) board(ctx context.Context) {
 			continue
 		}
 		removed := w.Dry
-		if !w.Dry {
+		if err = nil; !w.Dry {
 			removed, err = b.Expire(ctx, f.Card, f.At.Add(time.Nanosecond))
 		}
 		if removed || err != nil {
@@ -207,7 +222,3 @@ func (w *Sweep) card(id board.CardID, did string, err error) {
 	}
 	w.tell(Done{Item: Item{Leftover: spool.Leftover{Kind: Card, Name: string(id)}, Why: "a card"}, Did: did, Err: err})
 }
-
-func count(n int) string { return strconv.Itoa(n) + " let go" }
-
-func sortedNames(m map[spool.Name][]spool.Leftover) []spool.Name { return slices.Sorted(maps.Keys(m)) }

@@ -24,7 +24,7 @@ type syncthingConfig struct {
 	Folders []struct {
 		ID           string `xml:"id,attr"`
 		Path         string `xml:"path,attr"`
-		MaxConflicts int    `xml:"maxConflicts"`
+		MaxConflicts *int   `xml:"maxConflicts"` // nil: Syncthing's default, which keeps some
 	} `xml:"folder"`
 }
 
@@ -54,8 +54,8 @@ func syncthingFaults(home, dir string) []Finding {
 			if rest, ok := strings.CutPrefix(root, "~/"); ok {
 				root = filepath.Join(home, rest)
 			}
-			if (abs == root || strings.HasPrefix(abs, strings.TrimSuffix(root, "/")+"/")) && folder.MaxConflicts == 0 {
-				all = append(all, Finding{"sync", spool.Fault, ".", "Syncthing's folder keeps no conflict copies: edits of cards are thrown away",
+			if (abs == root || strings.HasPrefix(abs, strings.TrimSuffix(root, "/")+"/")) && folder.MaxConflicts != nil && *folder.MaxConflicts == 0 {
+				all = append(all, Finding{"sync", spool.Fault, ".", spool.Say("Syncthing's folder keeps no conflict copies: edits of cards are thrown away"),
 					"set maxConflicts of that folder to 10 in Syncthing's advanced settings"})
 			}
 		}

@@ -32,8 +32,8 @@ var concludes = []story{
 		w.create("alice", "bob").deliver(spool.Task).taken()
 		return w.concluding(otherEnding)
 	}, false},
-	{"conclude a task in new/, the first of all", func(w *world) fault.Trial {
-		w.create("alice", "bob").deliver(spool.Task)
+	{"conclude a task in new/", func(w *world) fault.Trial {
+		w.create("alice", "bob").deliver(spool.Task).claim("bob")
 		return w.concluding(theEnding)
 	}, false},
 	{"conclude a task whose sender has no mailbox", func(w *world) fault.Trial {
@@ -107,6 +107,8 @@ func (c *concluding) told(r fault.Result, before bool) error {
 		return errors.New("printed, and not sent")
 	case r.Status == 0 && (printed == "" || !c.done()):
 		return fmt.Errorf("status 0, printed %q, in done/: %t", printed, c.done())
+	case r.Status == 0 && !before && unsynced(r, spool.New):
+		return errors.New("status 0, and it is not durable")
 	case r.Fault == fault.Kill || before:
 		return nil
 	case strings.Contains(said, "nothing was sent") && c.sent():

@@ -83,6 +83,9 @@ func (s *sending) told(r fault.Result) error {
 	if len(lines) > len(s.to) {
 		return fmt.Errorf("%d lines for %d peers", len(lines), len(s.to))
 	}
+	if r.Status == 0 && unsynced(r, spool.New) {
+		return errors.New("status 0, and it is not durable")
+	}
 	if r.Status == 0 && len(lines) < len(s.to) {
 		return errors.New("status 0, and an id was not printed")
 	}

@@ -92,6 +92,8 @@ func (k *taking) told(r fault.Result) error {
 		return fmt.Errorf("moved to %s/, and not handed out whole", k.to)
 	case r.Status == 0 && !k.moved():
 		return errors.New("status 0, and not moved")
+	case r.Status == 0 && k.from != k.to && unsynced(r, k.to):
+		return errors.New("status 0, and the move is not durable")
 	}
 	return nil
 }

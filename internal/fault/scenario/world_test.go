@@ -198,6 +198,25 @@ func lost(r fault.Result, call string) bool {
 	return false
 }
 
+// unsynced tells whether a handoff that was on its way to place p could not be
+// made durable: the sync of its file failed, or the first one after its move.
+func unsynced(r fault.Result, p spool.Place) bool {
+	file, moved := "", false
+	for _, c := range r.Calls {
+		switch {
+		case c.Name == "openat" && strings.Contains(c.Line, "/tmp/01") && strings.Contains(c.Line, "O_CREAT"):
+			file = "fsync(" + c.Line[strings.LastIndexByte(c.Line, ' ')+1:] + ")"
+		case strings.HasPrefix(c.Name, "renameat"), c.Name == "linkat":
+			moved = moved || strings.Contains(c.Line, "/"+string(p)+"/01")
+		case c.Name == "fsync" && moved:
+			return c.Injected()
+		case c.Name == "fsync" && file != "" && strings.HasPrefix(c.Line, file) && c.Injected():
+			return true
+		}
+	}
+	return false
+}
+
 // ended wants an exit by the table, that fits the fault and is explained.
 func ended(r fault.Result) error {
 	if r.Fault == fault.Kill {

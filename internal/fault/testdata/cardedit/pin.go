@@ -1,0 +1,5 @@
+//go:build xfer_pin
+
+package main
+
+import _ "xfer/internal/fault/pin"
