@@ -1,11 +1,12 @@
 /* floor SPOOL NAME < BODY: the file-system calls of one durable send, and
  * nothing else. It is the yardstick for xfer-send, never a writer to use: it
- * checks nothing and leaves the digest blank.
+ * checks nothing. What it writes is a whole handoff.
  *
  * Compare with strace -f of xfer-send: the calls are the same, in the same
  * order, so that a ratio tells what the rest of a send costs. */
 
 #include "floor.h"
+#include "sha256.h"
 #include <sys/random.h>
 #include <time.h>
 
@@ -28,25 +29,39 @@ static void make_id(char id[27], char suffix[17])
 	id[26] = suffix[16] = 0;
 }
 
-static int write_temp(const char *temp, const char *id)
+static int make_header(char header[1024], const char *id, long size, const char *digest)
 {
-	char header[1024], body[65536];
-	int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		die(temp);
-	int n = snprintf(header, sizeof header,
+	return snprintf(header, 1024,
 		"From: bench@bench-00000000\nTo: %s@xfer\nSubject: a yardstick\n"
 		"Date: Mon, 30 Nov 2026 06:33:33 +0000\nMessage-ID: <%s@xfer>\nMIME-Version: 1.0\n"
 		"Content-Type: text/markdown; charset=utf-8\nContent-Transfer-Encoding: 8bit\n"
-		"Xfer-Kind: notification\nXfer-Size: %012d\nXfer-Digest: sha256:%064d\n\n",
-		name, id, 0, 0);
-	write_all(fd, header, (size_t)n);
+		"Xfer-Kind: notification\nXfer-Size: %012ld\nXfer-Digest: sha256:%s\n\n",
+		name, id, size, digest);
+}
+
+static int write_temp(const char *temp, const char *id)
+{
+	char header[1024], body[65536], digest[65];
+	struct sha256 sum;
+	long size = 0;
+	int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		die(temp);
+	/* Size and digest are known only at the end: the header is patched then. */
+	memset(digest, '0', 64);
+	digest[64] = 0;
+	write_all(fd, header, (size_t)make_header(header, id, 0, digest));
+	sha256_begin(&sum);
 	ssize_t r;
-	while ((r = read(0, body, sizeof body)) > 0)
+	while ((r = read(0, body, sizeof body)) > 0) {
 		write_all(fd, body, (size_t)r);
+		sha256_add(&sum, body, (size_t)r);
+		size += r;
+	}
 	if (r < 0)
 		die("read");
-	/* Size and digest are known only now: the header is patched. */
+	sha256_end(&sum, digest);
+	int n = make_header(header, id, size, digest);
 	if (pwrite(fd, header, (size_t)n, 0) != n)
 		die("pwrite");
 	if (fsync(fd) < 0)
@@ -68,14 +83,19 @@ static void link_into_registry(const char *temp, const char *id)
 		die(link_path);
 }
 
+/* The sender's working directory is told in the header. */
+static void look_around(void)
+{
+	struct stat st;
+	const char *here = getenv("PWD");
+	if (stat(".", &st) < 0 || (here != NULL && stat(here, &st) < 0))
+		die("working directory");
+}
+
 /* What became of it is read from the disk, never assumed. */
 static void read_outcome(const char *id)
 {
 	must_lstat(in_place("new", id));
-	may_lstat(in_place("cur", id));
-	may_lstat(in_place("work", id));
-	may_lstat(in_place("done", id));
-	may_lstat(in_place("bad", id));
 	read_policy();
 }
 
@@ -85,7 +105,10 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 
 	open_spool();
+	look_around();
 	open_mailbox();
+	must_lstat(path("peers/%s/tmp", name));
+	must_lstat(path("peers/%s/new", name));
 	read_policy();
 	make_id(id, suffix);
 
@@ -100,6 +123,7 @@ int main(int argc, char **argv)
 	sync_directory(path("peers/%s/new", name));
 	read_outcome(id);
 	close(fd);
+	append_to_log(id);
 	snprintf(line, sizeof line, "%s\n", id);
 	write_all(1, line, 27);
 	return 0;

@@ -5,7 +5,26 @@
  * Compare with strace -f of xfer-inbox take. */
 
 #include "floor.h"
-#include <dirent.h>
+
+static void may_lstat(const char *p)
+{
+	struct stat st;
+	if (lstat(p, &st) < 0 && errno != ENOENT)
+		die(p);
+}
+
+static void may_unlink(const char *p)
+{
+	if (unlink(p) < 0 && errno != ENOENT)
+		die(p);
+}
+
+/* A directory that is made when there is something for it. */
+static void may_read_names(const char *p)
+{
+	if (access(p, F_OK) == 0)
+		read_names(p);
+}
 
 /* oldest is the least name in the place, or "" in an empty one. */
 static void oldest(const char *place, char id[256])
@@ -48,6 +67,7 @@ static void find_home(void)
 	oldest("live", host);
 	if (host[0] != 0)
 		read_regular(in_place("live", host));
+	read_regular(path("local/claims/%s", name));
 	must_lstat(live);
 }
 
@@ -62,7 +82,7 @@ int main(int argc, char **argv)
 	read_policy();
 	oldest("new", id);
 	oldest("cur", cur);
-	may_lstat(path("local/released"));
+	may_read_names(path("local/released"));
 	if (id[0] == 0) {
 		fprintf(stderr, "floor_take: nothing is queued\n");
 		return 1;
@@ -77,10 +97,14 @@ int main(int argc, char **argv)
 	may_lstat(in_place("work", id));
 	may_lstat(in_place("done", id));
 	may_lstat(in_place("bad", id));
+	may_read_names(path("peers/%s/past", name));
+	may_lstat(path("local/ids/%s/%s", id + strlen(id) - 2, id));
 	hand_out(fd);
 	if (renameat2(AT_FDCWD, queued, AT_FDCWD, in_place("done", id), RENAME_NOREPLACE) < 0)
 		die(queued);
+	append_to_log(id);
 	sync_directory(path("peers/%s/done", name));
+	may_unlink(path("local/released/%s", id));
 	flock(fd, LOCK_UN);
 	close(fd);
 	return 0;

@@ -6,21 +6,25 @@
 #   send        a durable send, and the file-system calls of one in C
 #   queue       a send with 10 queued, and one with many
 #   list        the names of many in order, and the first page of them
+#   lists       the first page of 10, and of many
 #   take        the file-system calls of a take in C, and a take
+#   takes       a take from a short queue, and from many
+#   wake        from a publish to a bare loop's line on a pipe, and to xfer-recv's
 #   neighbours  those of a send in C, and other tools that put a document away
+#   handlers    many through a shell's loop, through nq, and through xfer-recv
 #
-# ROUNDS (150) and MANY (100000) say how much; TMPDIR where. A filesystem in
+# ROUNDS (150), MANY (100000) and HANDOFFS (10000) say how much; TMPDIR where. A filesystem in
 # memory has no durable send: take one that is on a disk.
 set -eu
 cd "$(dirname "$0")/.."
-: "${GO:=go}" "${ROUNDS:=150}" "${MANY:=100000}"
+: "${GO:=go}" "${ROUNDS:=150}" "${MANY:=100000}" "${HANDOFFS:=10000}"
 
 json=
 [ "${1:-}" != --json ] || { json=-json; shift; }
-[ $# -gt 0 ] || set -- send queue list take neighbours
+[ $# -gt 0 ] || set -- send queue list lists take takes wake neighbours handlers
 for row; do
 	case $row in
-	send | queue | list | take | neighbours) ;;
+	send | queue | list | lists | take | takes | wake | neighbours | handlers) ;;
 	*)
 		echo "run.sh: no row \"$row\"" >&2
 		exit 64
@@ -34,9 +38,9 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 make -s build >&2
-send=$PWD/bin/xfer-send inbox=$PWD/bin/xfer-inbox
+send=$PWD/bin/xfer-send inbox=$PWD/bin/xfer-inbox recv=$PWD/bin/xfer-recv
 mkdir "$dir/bin"
-"$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list
+CGO_ENABLED=0 "$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list ./bench/wake ./bench/bare
 for yardstick in floor floor_take; do
 	gcc -O2 -o "$dir/bin/$yardstick" "bench/$yardstick.c"
 done
@@ -93,6 +97,28 @@ run_take() {
 		"$inbox" --spool "$dir/taken" --as bob -q take
 }
 
+run_lists() {
+	spool ten 10; many
+	title "the first page of 10, and of $MANY"
+	pairs -n $((ROUNDS / 5)) -warm 2 -name "10 there,$MANY there" -- "$inbox" --spool "$dir/ten" --as bob -q list --limit 10 -- \
+		"$inbox" --spool "$dir/many" --as bob -q list --limit 10
+}
+
+run_takes() {
+	spool short $((ROUNDS + 20)); many
+	for fresh in short many; do "$inbox" --spool "$dir/$fresh" --as bob -q take >/dev/null; done
+	title "take, from a short queue and from $MANY"
+	pairs -n $((ROUNDS / 5)) -warm 2 -name "$((ROUNDS + 20)) queued,$MANY queued" -- "$inbox" --spool "$dir/short" --as bob -q take -- \
+		"$inbox" --spool "$dir/many" --as bob -q take
+}
+
+run_wake() {
+	for to in floor recv; do "$inbox" --spool "$dir/woken" --as "$to" -q create >/dev/null; done
+	title "from a publish to a line on a pipe"
+	# shellcheck disable=SC2086 # a flag or nothing
+	"$dir/bin/wake" -n "$ROUNDS" $json "$dir/woken" "$dir/bin/bare" "$recv"
+}
+
 # A neighbour does less than a send where its line says so: the ratio is the
 # price of the difference.
 run_neighbours() {
@@ -126,6 +152,24 @@ run_neighbours() {
 	set -- "$@" -- "$send" --spool "$dir/neighbour" --as bench -q -k notification bob
 	title "neighbours, against the file-system calls of a send in C"
 	pairs -n "$ROUNDS" -stdin "$body" -name "$names" "$@"
+}
+
+# Once each: it is long enough. The shell and nq run true and remember nothing.
+run_handlers() {
+	spool looped "$HANDOFFS"; spool handled "$HANDOFFS"
+	names="shell loop"
+	# shellcheck disable=SC2016 # for the shell that is timed
+	set -- -- sh -c 'cd "$0/new" && for f in *; do env true <"$f" && mv "$f" ../done/; done' "$dir/looped/peers/bob"
+	if command -v nq >/dev/null; then
+		export NQDIR="$dir/jobs"
+		mkdir -p "$NQDIR"
+		names="$names,nq"
+		# shellcheck disable=SC2016
+		set -- "$@" -- sh -c 'i=0; while [ $i -lt "$0" ]; do nq -q true; i=$((i + 1)); done; nq -w' "$HANDOFFS"
+	fi
+	title "$HANDOFFS documents, true run for each"
+	# shellcheck disable=SC2016
+	pairs -n 1 -warm 0 -name "$names,xfer-recv" "$@" -- sh -c 'exec "$0" "$@" --drain -- true' "$recv" --spool "$dir/handled" --as bob
 }
 
 title "$ROUNDS rounds on $(stat -f -c %T "$dir"), $(getconf _NPROCESSORS_ONLN) processors: median (10th–90th percentile)"

@@ -53,15 +53,16 @@ cat sent
 run 'cat answer'
 run "xfer-inbox status --as alice $id"
 
+told 'what is on disk: one plain file for each handoff'
+# shellcheck disable=SC2016 # to be read, and expanded by eval
+run '(cd "$XFER_SPOOL" && find . -type f | sort)'
+
 told 'a command can do it: xfer-recv runs it for each task, and concludes as it exits'
+run 'xfer-inbox create --as sorter'
 printf '$ %s\n' 'xfer-recv --as sorter --conclude -- sort &'
 xfer-recv --as sorter --conclude -- sort &
 receiving=$!
 run "printf 'pear\napple\nfig\n' | xfer-send --as alice -k task --await 60s sorter"
 kill "$receiving"
-wait "$receiving" || true
+wait "$receiving" 2>/dev/null || true # of the signal
 receiving=
-
-told 'what is on disk: one plain file for each handoff'
-# shellcheck disable=SC2016 # to be read, and expanded by eval
-run '(cd "$XFER_SPOOL" && find . -type f | sort)'

@@ -20,6 +20,8 @@ need fish fish
 need systemd-analyze systemd
 need flock util-linux
 need gcc gcc libc6-dev
+need bindfs bindfs
+need fusermount3 fuse3
 # A gcc without the C library's headers builds neither -race nor bench/.
 if command -v gcc >/dev/null 2>&1 &&
 	! echo '#include <stdlib.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then

@@ -3,7 +3,9 @@
 # one folder, DIR/A and DIR/B, over loopback and with nobody else.
 #
 #   start DIR        start both; returns once they are connected and idle
-#   stop DIR         end both
+#   stop DIR [A|B]   end both, or one
+#   forget DIR A|B   remove what a side, which is stopped, knows of its files, as
+#                    one does after a backup was restored
 #   pause DIR        cut the connection; `resume DIR` restores it
 #   sync DIR         scan both, and return once neither needs anything
 #   set DIR NAME VALUE   change an option of the folder on both sides
@@ -11,7 +13,7 @@
 #
 # SYNCTHING is the program, XFER_SYNC_WAIT how many seconds each command waits.
 set -euo pipefail
-command=${1:?start, stop, pause, resume, sync, set or api}
+command=${1:?start, stop, forget, pause, resume, sync, set or api}
 dir=$(mkdir -p "${2:?a directory}" && cd "$2" && pwd)
 shift 2
 program=${SYNCTHING:-syncthing}
@@ -145,10 +147,8 @@ start)
 	connected
 	settled
 	;;
-stop)
-	end A
-	end B
-	;;
+stop) for side in ${1:-A B}; do end "$side"; done ;;
+forget) rm -rf "$dir/$1.home"/index* ;;
 pause) api A POST "/rest/system/pause?device=$(value B id)" >/dev/null ;;
 resume)
 	api A POST "/rest/system/resume?device=$(value B id)" >/dev/null

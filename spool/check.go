@@ -82,7 +82,7 @@ func (c *checker) say(s Severity, path string, m Mend, p phrase, facts ...Fact) 
 	if rel, err := filepath.Rel(c.s.dir, path); err == nil {
 		path = filepath.ToSlash(rel)
 	}
-	c.found = append(c.found, Finding{s, c.name, path, Say(p, facts...), m})
+	c.found = append(c.found, Finding{Severity: s, Check: c.name, Path: path, Message: Say(p, facts...), Mend: m})
 }
 
 // mends is what mends what stands in m: gc, where this host works it.

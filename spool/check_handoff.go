@@ -13,7 +13,7 @@ import (
 func (c *checker) handoffs() error {
 	for _, m := range c.mailboxes {
 		if _, err := m.Peer(); err != nil {
-			c.say(Fault, m.peerFile(), MendNone, "nobody is let in: %s", Cause{err})
+			c.policy(m, err)
 		}
 		for _, p := range Places {
 			l, err := m.scan(p)
@@ -32,6 +32,12 @@ func (c *checker) handoffs() error {
 		}
 	}
 	return nil
+}
+
+// policy is about a peer.json that cannot be read, or has a conflict copy.
+func (c *checker) policy(m *Mailbox, err error) {
+	c.say(Fault, m.peerFile(), MendPolicy, "nobody is let in: it, or a conflict copy beside it: %s", Cause{err})
+	c.found[len(c.found)-1].Peer = m.name
 }
 
 func (c *checker) handoff(m *Mailbox, e entry) {

@@ -45,15 +45,17 @@ func isSyncTools(root, path string) bool {
 	return filepath.Dir(path) == root && strings.HasPrefix(filepath.Base(path), ".st")
 }
 
-// checkName wants nothing but 0-9 a-z . _ -, and an info suffix in cur/.
+// checkName wants nothing but 0-9 a-z . _ -.
 func (c *checker) checkName(path string) {
 	name := filepath.Base(path)
 	if path == c.s.dir || onlyAlphabet(name) {
 		return
 	}
-	if filepath.Base(filepath.Dir(path)) == string(Cur) {
-		if _, ok := parseFile(Cur, name); ok {
-			return
+	for _, m := range c.mailboxes {
+		for _, p := range Places {
+			if filepath.Dir(path) == m.placeDir(p) {
+				return // told as a stray, if it is one
+			}
 		}
 	}
 	c.say(Warning, path, MendNone, "its name is none that these programs make")
@@ -106,7 +108,7 @@ func (c *checker) temps() error {
 			}
 		}
 		if count > 0 {
-			c.say(Note, dir, MendNone, "%s temp files, %s bytes: being written, or left by a crash", Figure(count), Figure(size))
+			c.say(Note, dir, MendNone, "being written, or left by a crash: files: %s, bytes: %s", Figure(count), Figure(size))
 		}
 	}
 	return nil

@@ -84,6 +84,9 @@ func TestSurveyOfACutCopy(t *testing.T) {
 	takeAll(t, m)
 	put(t, m.file(New, id), bytes[:len(bytes)-1])
 
+	if err := mayWork(m, false); err != nil {
+		t.Fatal(err)
+	}
 	r, err := s.Reap(context.Background())
 	if err != nil {
 		t.Fatal(err)

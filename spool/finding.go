@@ -28,6 +28,7 @@ const (
 	MendNone   Mend = ""
 	MendGC     Mend = "gc"
 	MendRepair Mend = "doctor --repair"
+	MendPolicy Mend = "policy" // of Peer, written anew
 )
 
 // A Finding is one thing that a check of a spool has to say.
@@ -37,6 +38,7 @@ type Finding struct {
 	Path     string // below the spool, with slashes
 	Message  Text
 	Mend     Mend // by a program that runs on this host
+	Peer     Name // whose mailbox, where Mend needs it
 }
 
 func (f Finding) String() string {

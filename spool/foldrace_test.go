@@ -33,21 +33,19 @@ func TestReplayRacesFold(t *testing.T) {
 		if bodies, notes := takeAll(t, m); len(bodies) != together {
 			t.Fatalf("%d of %d taken: %s", len(bodies), together, notes)
 		}
-		var both sync.WaitGroup
-		for _, id := range ids {
-			both.Go(func() {
-				// What became of it may not be to be told; that it was sent is.
-				if rep, err := send(s, note(id), "body"); !rep.Replayed || err != nil && !errors.Is(err, ErrUnknown) {
-					t.Errorf("%s: %+v, %v", id, rep, err)
-				}
-			})
-		}
-		both.Go(func() {
-			for range 2 { // the handoffs, then their links
-				sweepOnce(t, r)
+		for range 2 { // the handoffs go, then their links
+			var both sync.WaitGroup
+			for _, id := range ids {
+				both.Go(func() {
+					// What became of it may not be to be told; that it was sent is.
+					if rep, err := send(s, note(id), "body"); !rep.Replayed || err != nil && !errors.Is(err, ErrUnknown) {
+						t.Errorf("%s: %+v, %v", id, rep, err)
+					}
+				})
 			}
-		})
-		both.Wait()
+			both.Go(func() { sweepOnce(t, r) })
+			both.Wait()
+		}
 		q, err := m.Queue(Filter{})
 		if err != nil {
 			t.Fatal(err)

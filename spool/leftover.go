@@ -51,8 +51,8 @@ type Leftover struct {
 	Size  int64
 	At    time.Time // the newest of mtime and ctime
 	Inode uint64
-	ID    ID        // that it is about; may be empty
-	Live  bool      // a temp document or run whose handoff is unfinished
+	ID    ID   // that it is about; may be empty
+	Live  bool // a temp document or run whose handoff is unfinished
 }
 
 // A Reaping is one gc at work. No two run at once on a host.

@@ -84,7 +84,7 @@ func (m *Mailbox) holder() string {
 	pid, _ := durable.Holder(m.s.peerLock(m.name))
 	if pid == 0 {
 		home, err := m.home()
-		if err != nil || home.PID == 0 || !home.Host.Same(m.s.host) {
+		if err != nil || home.PID == 0 || home.State == Stopped || !home.Host.Same(m.s.host) {
 			return ""
 		}
 		pid = home.PID

@@ -1,9 +1,12 @@
 package spool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
+
+	"xfer/internal/durable"
 )
 
 // Counts is how many handoffs stand in each place; names only are read.
@@ -82,10 +85,14 @@ func (s *Spool) Sent(ctx context.Context, n Name, f Filter, open bool, after ID,
 	}
 	f.From = n
 	l := &SentList{}
+	peek := make([]byte, 1<<10)
 	next := oldestFirst(ids, after)
 	for e, ok := next(); ok; e, ok = next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if open && s.isNoTask(e.id, peek) {
+			continue
 		}
 		h, err := s.sent(e.id, f, open)
 		if err != nil {
@@ -121,6 +128,22 @@ func (s *Spool) sentIDs(ctx context.Context, m *Mailbox, open bool) ([]entry, er
 		return nil
 	})
 	return ids, err
+}
+
+// isNoTask tells, at the least price, that id is known to be no task. Among
+// many that were sent few are open.
+func (s *Spool) isNoTask(id ID, peek []byte) bool {
+	n, err := durable.Peek(s.idFile(id), peek)
+	if err != nil {
+		return false
+	}
+	header, _, whole := bytes.Cut(peek[:n], []byte("\n\n"))
+	if !whole {
+		return false
+	}
+	_, rest, found := bytes.Cut(header, []byte("\nXfer-Kind: "))
+	kind, _, _ := bytes.Cut(rest, []byte("\n"))
+	return found && Kind(kind) != Task
 }
 
 // sent is what became of id, or nil where it is not meant.

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 		"xfer-inbox": func() { program(command.Inbox()) },
 		"xfer-board": func() { program(command.Board()) },
 		"xfer-recv":  func() { program(command.Recv()) },
+		"xfer-gc":    func() { program(command.GC()) },
 		"barrier":    barrier,
 	})
 }

@@ -19,6 +19,7 @@ import (
 var limits = map[string]float64{
 	"send": 2.0,
 	"list": 3.0,
+	"wake": 3.0,
 	// A send that looked at each of a hundred thousand would cost fifty times
 	// as much; what is allowed is noise and the filesystem's deeper directory.
 	"queue": 1.5,

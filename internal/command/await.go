@@ -43,14 +43,22 @@ func (w *waiting) run() error {
 		ctx, cancel = context.WithTimeoutCause(ctx, w.limit, errTimeUp)
 		defer cancel()
 	}
-	watch := w.m.Watch()
-	defer watch.Close()
-	for {
+	// What is there already needs no watch.
+	for watch := (*spool.Watch)(nil); ; {
 		pause := w.look()
 		if len(w.open) == 0 {
 			return w.failures.Err()
 		}
-		_, err := watch.Wait(ctx, pause)
+		err := context.Cause(ctx)
+		switch {
+		case err != nil:
+		case watch == nil:
+			watch = w.m.Watch()
+			defer watch.Close()
+			continue // what came before the watch is not told by it
+		default:
+			_, err = watch.Wait(ctx, pause)
+		}
 		if errors.Is(err, errTimeUp) {
 			w.timeUp()
 			return w.failures.Err()

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -88,10 +90,11 @@ func gc(c *tool.Call) error {
 	failures := c.Failures()
 	w := &reap.Sweep{R: r, S: s, Keep: k, Now: c.Process.System.Now, Dry: c.Bool("dry-run"), Tell: func(d reap.Done) {
 		seen.Add(1)
+		path := reapedPath(s, r, &d)
 		if d.Err != nil {
-			failures.Add(&spool.Error{Op: "clear away", Name: d.Name, Err: d.Err})
+			failures.Add(&spool.Error{Op: "clear away", Name: cmp.Or(path, string(d.Kind)), Err: d.Err})
 		} else if c.Bool("dry-run") || c.Out.JSON() {
-			failures.Add(c.Out.Write(newReapRecord(&d, c.Bool("dry-run"))))
+			failures.Add(c.Out.Write(newReapRecord(&d, path, c.Bool("dry-run"))))
 		}
 	}}
 	if err := w.Run(c.Ctx); err != nil && failures.Err() == nil {
@@ -100,11 +103,12 @@ func gc(c *tool.Call) error {
 	return failures.Err()
 }
 
-// A reapRecord is one thing that goes, or would go.
+// A reapRecord is one thing that goes, or would go; or, without a path, many
+// that went together.
 type reapRecord struct {
 	Kind spool.LeftoverKind `json:"kind"`
 	Peer spool.Name         `json:"peer,omitempty"`
-	Name string             `json:"name,omitempty"`
+	Path string             `json:"path,omitempty"` // below the spool
 	Why  string             `json:"why"`
 	Did  string             `json:"did,omitempty"`
 	Age  float64            `json:"age"` // seconds
@@ -112,11 +116,25 @@ type reapRecord struct {
 	Dry  bool               `json:"dry_run,omitempty"`
 }
 
-func newReapRecord(d *reap.Done, dry bool) *reapRecord {
-	return &reapRecord{d.Kind, d.Peer, d.Name, d.Why, d.Did, d.Age.Seconds(), d.Size, dry}
+func newReapRecord(d *reap.Done, path string, dry bool) *reapRecord {
+	return &reapRecord{d.Kind, d.Peer, path, d.Why, d.Did, d.Age.Seconds(), d.Size, dry}
 }
 
+// Fields are kind, path, why, age and size.
 func (r *reapRecord) Fields() []any {
 	age := time.Duration(r.Age * float64(time.Second)).Round(time.Second)
-	return []any{string(r.Kind), string(r.Peer), r.Name, r.Why, age.String(), r.Size}
+	return []any{string(r.Kind), r.Path, r.Why, age.String(), r.Size}
+}
+
+// reapedPath is where what d is about lies, below the spool; empty where it is
+// many.
+func reapedPath(s *spool.Spool, r *spool.Reaping, d *reap.Done) string {
+	if d.Name == "" || d.Kind == reap.Card {
+		return d.Name
+	}
+	path := r.Path(&d.Leftover)
+	if rel, err := filepath.Rel(s.Dir(), path); err == nil {
+		return rel
+	}
+	return path
 }

@@ -44,9 +44,10 @@ func TestStopLetsFinish(t *testing.T) {
 func TestStopKillsAfterGrace(t *testing.T) {
 	b := newBench(t, "alice", "bob")
 	id := b.id(b.send("alice", "-k", "notification", "-s", "s", "bob"), "body")
-	s := b.start(b.recv("bob", "--grace", "300ms", "--", "sh", "-c", `trap '' TERM; echo works; while :; do sleep 0.01; done`))
+	s := b.start(b.recv("bob", "--grace", "500ms", "--", "sh", "-c", `trap 'echo told' TERM; echo works; while :; do sleep 0.01; done`))
 	s.wantLine("works")
 	s.signal(syscall.SIGTERM)
+	s.wantLine("told")
 	s.signal(syscall.SIGTERM)
 	s.wantEnd("terminated")
 	b.wantOnly("cur", []string{id})
@@ -153,4 +154,37 @@ func TestRunningIsShown(t *testing.T) {
 	b.eventually("idle", func() bool { return strings.Contains(live(), `"idle"`) && !strings.Contains(live(), id) })
 	s.signal(syscall.SIGTERM)
 	s.wantEnd("terminated")
+}
+
+// What is to be tried again is, when its time has come, without a rescan.
+func TestRetryInTime(t *testing.T) {
+	b := newBench(t, "alice", "bob")
+	b.id(b.send("alice", "-k", "notification", "-s", "s", "bob"), "body")
+	s := b.start(b.recv("bob", "--poll", "1h", "--", "sh", "-c", `mkdir "$MARKS/first" && echo failed && exit 1; echo done`))
+	s.wantLine("failed")
+	s.wantLine("done")
+	b.eventually("it finished", func() bool { return len(b.names("bob", "done")) == 1 })
+	s.signal(syscall.SIGTERM)
+	s.wantEnd("terminated")
+}
+
+// A receiver with much to do sees a hold, and does not starve its other names.
+func TestMuchToDo(t *testing.T) {
+	b := newBench(t, "alice", "bob", "zoe")
+	b.notify(2000)
+	last := b.id(b.send("alice", "-k", "notification", "-s", "s", "zoe"), "body")
+	s := b.start(b.recv("bob", "--as", "bob", "--as", "zoe", "--", "sh", "-c", `[ "$XFER_NAME" = bob ] || echo "$XFER_HANDOFF_ID"; exec sleep 0.02`))
+	s.wantLine(last)
+	b.ok(b.inbox("bob", "hold"))
+	b.eventually("nothing that runs", func() bool { return len(b.names("bob", "cur")) == 0 && idle(b, "bob") })
+	if left := len(b.names("bob", "new")); left == 0 {
+		t.Error("all of it was handled before the hold and the other name were seen")
+	}
+	s.signal(syscall.SIGTERM)
+	s.wantEnd("terminated")
+}
+
+func idle(b *bench, peer string) bool {
+	data, err := os.ReadFile(filepath.Join(b.dir, "peers", peer, "live/here.json"))
+	return err == nil && strings.Contains(string(data), `"idle"`)
 }

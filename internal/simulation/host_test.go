@@ -178,19 +178,23 @@ func (h *host) take(peer spool.Name, crash bool) bool {
 	return true
 }
 
-// conclude ends the oldest task that was taken; with crash it ends between the
-// conclusion and the task's move.
-func (h *host) conclude(peer spool.Name, crash bool) bool {
+// conclude ends the oldest tasks that were taken, up to limit (0: all), and
+// tells whether any of them was not concluded before. With crash it ends between
+// the conclusion and the task's move.
+func (h *host) conclude(peer spool.Name, limit int, crash bool) (any bool) {
 	if !h.works(peer, false) {
 		return false
 	}
 	m := h.mailbox(peer)
-	l, err := m.List(context.Background(), []spool.Place{spool.Work}, spool.Filter{}, "", 1)
+	l, err := m.List(context.Background(), []spool.Place{spool.Work}, spool.Filter{}, "", limit)
 	h.must(err)
-	if len(l.Handoffs) == 0 {
-		return false
+	for _, task := range l.Handoffs {
+		any = h.concludeOne(m, task, crash) || any
 	}
-	task := l.Handoffs[0]
+	return any
+}
+
+func (h *host) concludeOne(m *spool.Mailbox, task spool.Listed, crash bool) bool {
 	w, err := m.Conclude(task.ID, spool.Done, spool.Draft{Type: "text/plain"})
 	if errors.Is(err, spool.ErrNoHandoff) || errors.Is(err, spool.ErrLocked) { // the sync tool was faster
 		h.say("cannot conclude %s: %v", task.ID, err)
@@ -200,18 +204,19 @@ func (h *host) conclude(peer spool.Name, crash bool) bool {
 	defer w.Abort()
 	_, err = fmt.Fprintf(w, "done %s", task.ID)
 	h.must(err)
+	var report spool.Report
 	if crash {
-		_, err = w.Delivery.Commit(context.Background())
+		report, err = w.Delivery.Commit(context.Background())
 	} else {
-		_, _, err = w.Commit(context.Background())
+		report, _, err = w.Commit(context.Background())
 	}
 	if errors.Is(err, spool.ErrUnknown) {
 		h.say("concludes %s: %v", task.ID, err)
 		return !crash
 	}
 	h.must(err)
-	h.say("concludes %s as %s, crash %v", task.ID, peer, crash)
-	return !crash
+	h.say("concludes %s as %s, crash %v, replayed %v", task.ID, m.Name(), crash, report.Replayed)
+	return !crash && !report.Replayed
 }
 
 // offer releases the oldest task that was taken.

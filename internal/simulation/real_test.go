@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"flag"
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
@@ -52,18 +53,17 @@ func (s *realRsync) rsync(args ...string) {
 	}
 }
 
-// partitions and operations are how often the two hosts are cut off from one
-// another, and how much each does meanwhile.
-const (
-	partitions = 3
-	operations = 500
-)
+// partitions is how often the two hosts are cut off from one another.
+const partitions = 3
+
+var operations = flag.Int("operations", 500, "how many random operations each host does in a partition")
 
 func TestPartitionsUnderSyncthing(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, [2]string{filepath.Join(dir, "A"), filepath.Join(dir, "B")}, realSeed(t), func(string, string) synchronizer {
 		return &realSyncthing{t, dir}
 	})
+	w.slow = true
 	defer w.end()
 	s := w.sync.(*realSyncthing)
 	for _, h := range w.hosts {
@@ -84,6 +84,7 @@ func TestPartitionsUnderRsync(t *testing.T) {
 	w := newWorld(t, [2]string{filepath.Join(dir, "A"), filepath.Join(dir, "B")}, realSeed(t), func(a, b string) synchronizer {
 		return &realRsync{t, a, b}
 	})
+	w.slow = true
 	defer w.end()
 	w.begin()
 	for n := range partitions {
@@ -100,8 +101,8 @@ func (w *world) partition(n int, cut, heal func()) {
 	w.takeover(w.hosts[1-n%2], peers[1-n%2])
 	cut()
 	w.cut = true
-	for i := range 2 * operations {
-		w.step(2*n*operations + i)
+	for i := range 2 * *operations {
+		w.step(2*n**operations + i)
 	}
 	heal()
 	w.cut = false

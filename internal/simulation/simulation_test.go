@@ -140,8 +140,8 @@ func (w *world) force() {
 	for range 6 {
 		a.take("bob", false)
 		b.take("bob", false)
-		a.conclude("bob", false)
-		b.conclude("bob", false)
+		a.conclude("bob", 1, false)
+		b.conclude("bob", 1, false)
 	}
 	w.settle()
 	if b.works("bob", false) {
@@ -163,7 +163,7 @@ func (w *world) step(n int) {
 	case op < 46:
 		h.take(peer, r.IntN(5) == 0)
 	case op < 56:
-		h.conclude(peer, r.IntN(4) == 0)
+		h.conclude(peer, 1, r.IntN(4) == 0)
 	case op < 59:
 		h.offer(peer)
 	case op < 64:

@@ -21,6 +21,7 @@ type world struct {
 	hosts   []*host
 	sync    synchronizer
 	cut     bool // nothing is carried for now
+	slow    bool // nothing is carried while somebody waits for it a moment
 	forced  bool // two hosts worked one mailbox at once
 	sent    map[spool.ID]*sent
 	order   []spool.ID          // of sent
@@ -65,7 +66,7 @@ func (w *world) took(c *spool.Claim) {
 
 // meanwhile is what a sync tool does while somebody waits for it.
 func (w *world) meanwhile() {
-	if !w.cut && w.r.IntN(2) == 0 {
+	if !w.slow && w.r.IntN(2) == 0 {
 		w.sync.step(w.r, w.r.Float64())
 	}
 }
@@ -127,13 +128,21 @@ func (w *world) copies(h *host, peer spool.Name) {
 	}
 }
 
+// mostTurns is how often the hosts may still find something to do.
+const mostTurns = 20
+
 // quiesce ends the partition and works until nothing moves any more.
 func (w *world) quiesce() {
 	for _, id := range w.orphans {
 		w.sent[id].on.again(id)
 	}
 	for round := range 3 {
-		for moved := true; moved; {
+		turns := 0
+		for moved := true; moved; turns++ {
+			if turns == mostTurns {
+				w.t.Error("it never comes to rest")
+				return
+			}
 			moved = false
 			w.settle()
 			for _, h := range w.hosts {
@@ -141,9 +150,7 @@ func (w *world) quiesce() {
 					for h.take(peer, false) {
 						moved = true
 					}
-					for h.conclude(peer, false) {
-						moved = true
-					}
+					moved = h.conclude(peer, 0, false) || moved
 				}
 			}
 		}

@@ -73,6 +73,8 @@ func (d *Doctor) remedy(f spool.Finding) string {
 		return d.gc("")
 	case spool.MendRepair:
 		return d.gc(" " + string(spool.MendRepair))
+	case spool.MendPolicy:
+		return d.inbox(f.Peer, "policy all")
 	}
 	return ""
 }
@@ -103,16 +105,13 @@ func (d *Doctor) peers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.peer(m, st)
+		d.peer(st)
 	}
 	return nil
 }
 
-func (d *Doctor) peer(m *spool.Mailbox, st *spool.State) {
+func (d *Doctor) peer(st *spool.State) {
 	path := "peers/" + string(st.Peer)
-	if _, err := m.Peer(); err != nil {
-		d.say("policy", spool.Fault, path, spool.Say("nobody is let in: peer.json or a conflict copy of it: %s", spool.Cause{Err: err}), d.inbox(st.Peer, "policy all"))
-	}
 	switch st.Verdict {
 	case spool.Crashed:
 		d.say("receiver", spool.Warning, path, spool.Say("its receiver crashed"), "xfer-recv"+d.Reach+" --as "+string(st.Peer))
@@ -261,14 +260,14 @@ func (d *Doctor) Repair(ctx context.Context) (did []string, err error) {
 	}
 	n, err := d.S.RepairModes(ctx)
 	if n > 0 {
-		did = append(did, fmt.Sprintf("set the modes of %d files", n))
+		did = append(did, fmt.Sprintf("modes set: %d", n))
 	}
 	if err != nil {
 		return did, err
 	}
 	n, err = d.S.RebuildRegistry(ctx)
 	if n > 0 {
-		did = append(did, fmt.Sprintf("mended %d entries of the registry", n))
+		did = append(did, fmt.Sprintf("entries of the registry mended: %d", n))
 	}
 	return did, err
 }

@@ -50,7 +50,7 @@ var concludes = []story{
 	}, false},
 }
 
-var stories = append(append(sends, takes...), concludes...)
+var stories = append(append(append(sends, takes...), concludes...), awaits...)
 
 // concluded ends theID.
 func (w *world) concluded() *world {

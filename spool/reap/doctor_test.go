@@ -1,0 +1,151 @@
+package reap
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"xfer/spool"
+)
+
+const (
+	noted    = "peers/bob/new/" + string(aNote)
+	finished = "peers/bob/done/" + string(aTask)
+	link     = "local/ids/9f/" + string(aNote)
+)
+
+// A fault is one way to break a spool.
+type fault struct {
+	name   string
+	do     func(*world)
+	want   string       // severity, check and path of a finding
+	mends  bool         // a remedy has to be offered
+	byHand func(*world) // does what a remedy says that is no command of gc's
+}
+
+var faults = []fault{
+	{name: "a mode", do: func(w *world) { w.must(os.Chmod(w.at(noted), 0o644)) }, want: "warning layout " + noted, mends: true},
+	{name: "the mode of a directory", do: func(w *world) { w.must(os.Chmod(w.at("peers/bob/new"), 0o755)) }, want: "warning layout peers/bob/new", mends: true},
+	{name: "a symlink", do: func(w *world) { w.must(os.Symlink("/dev/null", w.at("peers/bob/new/"+string(aTask[:25])+"z"))) }, want: "warning layout peers/bob/new/" + string(aTask[:25]) + "z"},
+	{name: "a stray", do: func(w *world) { w.write("peers/bob/new/.ds_store", "") }, want: "warning handoff peers/bob/new/.ds_store"},
+	{name: "an old conflict copy", do: func(w *world) { w.copy(noted, noted+".sync-conflict-20261130-170000-ABCDEFG"); w.later = 40 * hour },
+		want: "warning handoff " + noted + ".sync-conflict-20261130-170000-ABCDEFG", mends: true},
+	{name: "cut, just now", do: func(w *world) { w.must(os.Truncate(w.at(noted), 200)) }, want: "warning handoff " + noted},
+	{name: "cut, and old", do: func(w *world) { w.must(os.Truncate(w.at(noted), 200)); w.later = 40 * hour }, want: "warning handoff " + noted, mends: true},
+	{name: "altered", do: func(w *world) { w.edit(noted, "\n\n"+marker, "\n\n"+strings.ToUpper(marker)); w.later = 40 * hour }, want: "warning handoff " + noted, mends: true},
+	{name: "malformed", do: func(w *world) { w.write("peers/bob/new/"+string(aTask[:25])+"z", "From: x\n\n") }, want: "error handoff peers/bob/new/" + string(aTask[:25]) + "z", mends: true},
+	{name: "misrouted", do: func(w *world) { w.rename(noted, "peers/alice/new/"+string(aNote)) }, want: "error handoff peers/alice/new/" + string(aNote), mends: true},
+	{name: "back from done", do: func(w *world) { w.copy(finished, "peers/bob/new/"+string(aTask)) }, want: "warning double " + finished, mends: true},
+	{name: "another under its id", do: func(w *world) {
+		w.copy(finished, "peers/bob/new/"+string(aTask))
+		w.edit("peers/bob/new/"+string(aTask), "From: alice", "From: carol")
+	}, want: "error double " + finished, mends: true},
+	{name: "set aside without a reason", do: func(w *world) { w.rename(noted, "peers/bob/bad/"+string(aNote)) }, want: "warning set-aside peers/bob/bad/" + string(aNote)},
+	{name: "a policy that cannot be read", do: func(w *world) { w.write("peers/bob/peer.json", "{") }, want: "error handoff peers/bob/peer.json", mends: true,
+		byHand: func(w *world) { w.remove("peers/bob/peer.json") }},
+	{name: "a link in another part", do: func(w *world) { w.rename(link, "local/ids/9e/"+string(aNote)) }, want: "warning registry local/ids/9e/" + string(aNote), mends: true},
+	{name: "a broken entry", do: func(w *world) { w.remove(link); w.write(link, "no header\n\n") }, want: "error registry " + link, mends: true},
+	{name: "an empty entry", do: func(w *world) { w.remove(link); w.write(link, "") }, want: "note registry " + link, mends: true},
+	{name: "no entry", do: func(w *world) { w.remove(link) }, want: "note registry " + noted, mends: true},
+	{name: "a torn segment", do: func(w *world) { w.write("peers/bob/past/testhost-3fa09c11.202611."+string(aTask)+".seg", "cut") },
+		want: "warning segment peers/bob/past/testhost-3fa09c11.202611." + string(aTask) + ".seg"},
+	{name: "an overdue task", do: func(w *world) {
+		w.send(spool.Draft{ID: aTask[:25] + "z", From: "alice", To: "bob", Kind: spool.Task})
+		w.take("bob")
+		w.later = 25 * hour
+	}, want: "warning overdue peers/bob/work/" + string(aTask[:25]) + "z"},
+	{name: "a backlog", do: func(w *world) { w.later = 25 * hour }, want: "warning backlog peers/bob"},
+	{name: "a crashed receiver", do: func(w *world) {
+		w.edit("peers/bob/live/testhost-3fa09c11.json", `"claim":1`, `"claim":1,"pid":1,"boot":"b","state":"idle","interval":60,"beat":"`+time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)+`"`)
+	}, want: "warning receiver peers/bob"},
+	{name: "no .stignore", do: func(w *world) { w.remove(".stignore") }, want: "warning sync .stignore", mends: true},
+	{name: "a folder above", do: func(w *world) { w.must(os.Mkdir(w.dir+"/../.stfolder", 0o700)) }, want: "error sync .", mends: true,
+		byHand: func(w *world) {
+			w.must(os.WriteFile(w.dir+"/../.stignore", []byte("(?d)/spool/local\n(?d)/spool/peers/*/tmp\n"), 0o600))
+		}},
+	{name: "no conflicts kept", do: func(w *world) {
+		w.must(os.MkdirAll(w.dir+"/../.config/syncthing", 0o700))
+		w.must(os.WriteFile(w.dir+"/../.config/syncthing/config.xml", []byte(`<configuration><folder id="x" path="`+w.dir+`"><maxConflicts>0</maxConflicts></folder></configuration>`), 0o600))
+	}, want: "error sync .", mends: true, byHand: func(w *world) { w.must(os.RemoveAll(w.dir + "/../.config")) }},
+	{name: "a broken card", do: func(w *world) { w.write("board/plan.md", "---\n<<<<<<<\nid: plan\n---\n") }, want: "error card board/plan.md"},
+	{name: "a notification in work", do: func(w *world) { w.rename(noted, "peers/bob/work/"+string(aNote)) }, want: "error handoff peers/bob/work/" + string(aNote)},
+	{name: "done under no conclusion", do: func(w *world) { w.remove("peers/alice/new/" + string(aTask.Conclusion())) }, want: "note conclusion " + finished},
+}
+
+func keys(all []Finding) []string {
+	var keys []string
+	for _, f := range all {
+		keys = append(keys, string(f.Severity)+" "+f.Check+" "+f.Path)
+	}
+	return keys
+}
+
+func TestDoctorOfASoundSpool(t *testing.T) {
+	if all := newWorld(t).doctor(true); len(all) > 0 {
+		t.Errorf("%q", all)
+	}
+}
+
+// Each fault is named, and where a remedy is offered that runs, it mends it.
+func TestDoctorOfBrokenSpools(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			w := newWorld(t)
+			f.do(w)
+			all := w.doctor(true)
+			i := slices.Index(keys(all), f.want)
+			if i < 0 {
+				t.Fatalf("no %q among %q", f.want, all)
+			}
+			remedy := all[i].Remedy
+			switch {
+			case f.byHand != nil && remedy != "":
+				f.byHand(w)
+			case remedy == "xfer-gc":
+				w.gc(DefaultKeep())
+			case remedy == "xfer-gc doctor --repair":
+				w.repair()
+			case f.mends:
+				t.Fatalf("its remedy is %q", remedy)
+			default:
+				return // a person has to look
+			}
+			if after := keys(w.doctor(true)); slices.Contains(after, f.want) {
+				t.Errorf("after %q: %q", remedy, after)
+			}
+		})
+	}
+}
+
+// No finding holds a word of a subject, body or label, whatever is broken.
+func TestDoctorTellsNothingPrivate(t *testing.T) {
+	for _, f := range faults {
+		w := newWorld(t)
+		f.do(w)
+		for _, deep := range []bool{false, true} {
+			all := w.doctor(deep)
+			b, err := json.Marshal(all)
+			w.must(err)
+			for _, text := range []string{string(b), fmt.Sprintf("%+v", all)} {
+				if strings.Contains(strings.ToLower(text), "quince") {
+					t.Errorf("%s: %s", f.name, text)
+				}
+			}
+		}
+	}
+}
+
+// A fault of the header's own words is told by its class.
+func TestDoctorTellsNoFieldNames(t *testing.T) {
+	w := newWorld(t)
+	w.edit(noted, "MIME-Version", "Quince: 1\nQuince")
+	for _, f := range w.doctor(true) {
+		if strings.Contains(fmt.Sprintf("%+v", f), "Quince") {
+			t.Error(f)
+		}
+	}
+}
