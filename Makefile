@@ -23,7 +23,7 @@ BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
 	-tags urfave_cli_no_docs,urfave_cli_no_suggest \
 	-ldflags "-s -w -X xfer/internal/tool.Version=$(VERSION)"
 
-.PHONY: build install uninstall test demo bench lint clean
+.PHONY: build install uninstall test test-sync demo bench lint clean
 
 build:
 	$(BUILD) -o bin/ ./cmd/...
@@ -48,6 +48,9 @@ uninstall:
 
 test:
 	GO=$(GO) scripts/test.sh
+
+test-sync:
+	GO=$(GO) scripts/test-sync.sh
 
 demo: build
 	scripts/demo.sh

@@ -14,6 +14,10 @@ need strace strace
 need jq jq
 need mlist mblaze
 need setpriv util-linux
+need syncthing syncthing
+need curl curl
+need ss iproute2
+need rsync rsync
 need mandoc mandoc
 need zsh zsh
 need fish fish

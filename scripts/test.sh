@@ -51,6 +51,7 @@ suite 'golden scripts, umask 002' goldens XFER_TEST_UMASK=002 -race -shuffle=on
 suite 'golden scripts, no hard links' goldens XFER_TEST_DENY=linkat
 suite 'golden scripts, no renameat2' goldens XFER_TEST_DENY=renameat2
 suite 'faults' scripts/gotest.sh -count=1 ./internal/fault/...
+suite 'across machines' scripts/test-sync.sh
 suite 'ratios' scripts/gotest.sh -count=1 -tags ratio ./bench/ratio
 
 printf '\n%s' "$summary"

@@ -86,5 +86,5 @@ func (m *Mailbox) setAside(e entry, f *os.File, w why, reason string) (to string
 		return "", err
 	}
 	m.log(event{Event: "set aside", ID: e.id, Place: e.place, Detail: string(w)})
-	return to, m.s.fs.SyncDir(m.placeDir(Bad))
+	return to, m.syncPlace(Bad)
 }

@@ -159,7 +159,7 @@ func TestWaitersComeAndGo(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for range 100 {
+			for range 500 {
 				stop, err := s.Awaiting(context.Background(), task)
 				if err != nil {
 					t.Error(err)

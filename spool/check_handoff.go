@@ -97,6 +97,10 @@ func (c *checker) stray(m *Mailbox, p Place, name string) {
 	if idWithin(name) != "" && c.old(path) {
 		mend = c.mends(m)
 	}
+	if isSyncTemp(name) && !c.old(path) {
+		c.say(Note, path, mend, "a sync tool's temp file: being written, or left by it for a while")
+		return
+	}
 	c.say(Warning, path, mend, "not a handoff's name: it is never delivered")
 }
 

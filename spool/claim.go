@@ -314,7 +314,7 @@ func (c *Claim) move(p Place) error {
 	if err := c.rename(p); err != nil {
 		return err
 	}
-	return c.m.s.fs.SyncDir(c.m.placeDir(p))
+	return c.m.syncPlace(p)
 }
 
 func (c *Claim) rename(p Place) error {

@@ -285,7 +285,7 @@ func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error)
 		c, err := m.claim(e)
 		if errors.Is(err, errGhost) {
 			// A copy was dropped: the task stands further right, or was let go.
-			if found, err := m.find(id); err != nil || len(found) == 0 {
+			if f, found, err := m.folded(id); err != nil || found && f.Last.Handled() {
 				return err == nil, err
 			}
 			continue

@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -191,8 +192,14 @@ func TestBeatAfterClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	wg.Wait()
-	if err := r.Beat(); err != nil {
-		t.Error(err)
+	said, err := os.ReadFile(m.liveFile(here))
+	for _, err := range []error{err, r.Beat(), r.Working(nil)} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if now, err := os.ReadFile(m.liveFile(here)); err != nil || string(now) != string(said) {
+		t.Errorf("after Close it says %s, %v", now, err)
 	}
 	wantVerdict(t, m, Sleeping, "stopped")
 }

@@ -17,29 +17,30 @@ type LeftoverKind string
 
 // The kinds of leftovers.
 const (
-	LeftTemp      LeftoverKind = "temp file"            // in a mailbox's tmp/
-	LeftLocalTemp LeftoverKind = "local temp file"      // in local/tmp
-	LeftSpoolTemp LeftoverKind = "temp file of a spool" // of .stignore or xfer-spool, in the spool itself
-	LeftDocument  LeftoverKind = "temp document"        // in local/docs
-	LeftFinished  LeftoverKind = "finished handoff"     // in done/
-	LeftSetAside  LeftoverKind = "set-aside file"       // in bad/
-	LeftReason    LeftoverKind = "reason of nothing"    // in bad/, what it is beside is gone
-	LeftNotWhole  LeftoverKind = "incomplete file"      // in new/, cur/ or work/
-	LeftMalformed LeftoverKind = "malformed file"       // likewise, and no more bytes would mend it
-	LeftMisrouted LeftoverKind = "misrouted handoff"    // likewise, and addressed to another peer
-	LeftCopy      LeftoverKind = "copy of a handoff"    // its id also stands further right, or is handled
-	LeftConcluded LeftoverKind = "concluded task"       // its conclusion is published
-	LeftBeside    LeftoverKind = "half-made spool"      // beside the spool, by a creator that was killed
-	LeftStray     LeftoverKind = "stray"                // a name that is not a handoff's, and holds an id
-	LeftLink      LeftoverKind = "registry entry"       // whose handoff has no other name
-	LeftKey       LeftoverKind = "idempotency key"      //
-	LeftMemory    LeftoverKind = "segment"              // of this host
-	LeftPast      LeftoverKind = "segment of a mailbox" //
-	LeftRun       LeftoverKind = "record of a run"      // in local/run
-	LeftReleased  LeftoverKind = "release"              // of what is not in work/
-	LeftWaiter    LeftoverKind = "waiter's file"        // in local/await
-	LeftLiveCopy  LeftoverKind = "conflict copy"        // in live/
-	LeftLog       LeftoverKind = "log"                  //
+	LeftTemp      LeftoverKind = "temp file"             // in a mailbox's tmp/
+	LeftLocalTemp LeftoverKind = "local temp file"       // in local/tmp
+	LeftEdit      LeftoverKind = "edited copy of a card" // in local/tmp, an editor has it, or it was kept
+	LeftSpoolTemp LeftoverKind = "temp file of a spool"  // of .stignore or xfer-spool, in the spool itself
+	LeftDocument  LeftoverKind = "temp document"         // in local/docs
+	LeftFinished  LeftoverKind = "finished handoff"      // in done/
+	LeftSetAside  LeftoverKind = "set-aside file"        // in bad/
+	LeftReason    LeftoverKind = "reason of nothing"     // in bad/, what it is beside is gone
+	LeftNotWhole  LeftoverKind = "incomplete file"       // in new/, cur/ or work/
+	LeftMalformed LeftoverKind = "malformed file"        // likewise, and no more bytes would mend it
+	LeftMisrouted LeftoverKind = "misrouted handoff"     // likewise, and addressed to another peer
+	LeftCopy      LeftoverKind = "copy of a handoff"     // its id also stands further right, or is handled
+	LeftConcluded LeftoverKind = "concluded task"        // its conclusion is published
+	LeftBeside    LeftoverKind = "half-made spool"       // beside the spool, by a creator that was killed
+	LeftStray     LeftoverKind = "stray"                 // a name that is not a handoff's, and holds an id
+	LeftLink      LeftoverKind = "registry entry"        // whose handoff has no other name
+	LeftKey       LeftoverKind = "idempotency key"       //
+	LeftMemory    LeftoverKind = "segment"               // of this host
+	LeftPast      LeftoverKind = "segment of a mailbox"  //
+	LeftRun       LeftoverKind = "record of a run"       // in local/run
+	LeftReleased  LeftoverKind = "release"               // of what is not in work/
+	LeftWaiter    LeftoverKind = "waiter's file"         // in local/await
+	LeftLiveCopy  LeftoverKind = "conflict copy"         // in live/
+	LeftLog       LeftoverKind = "log"                   //
 )
 
 // A Leftover is one thing that lies in the spool.
@@ -90,7 +91,7 @@ func (r *Reaping) dir(l *Leftover) string {
 		return m.pastDir()
 	case LeftLiveCopy:
 		return m.liveDir()
-	case LeftLocalTemp:
+	case LeftLocalTemp, LeftEdit:
 		return r.s.tempDir()
 	case LeftDocument:
 		return r.s.docsDir()

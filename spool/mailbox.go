@@ -88,16 +88,15 @@ func (m *Mailbox) make() error {
 	return nil
 }
 
-// retry does step, and once more after making what it found missing.
+// retry does step, and again after making what it found missing.
 func (m *Mailbox) retry(step func() error) error {
-	err := step()
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := m.make(); err != nil {
-			return err
-		}
-		err = step()
-	}
-	return err
+	return again(step, m.make)
+}
+
+// syncPlace makes the names in p durable. That it is gone says that whatever came
+// there has been moved on since, and the place been removed empty.
+func (m *Mailbox) syncPlace(p Place) error {
+	return m.retry(func() error { return m.s.fs.SyncDir(m.placeDir(p)) })
 }
 
 // Peers are the names that have a mailbox, sorted. What is in peers/ and is not

@@ -7,7 +7,7 @@ import (
 // settle makes a publish durable and reads from the disk what became of it.
 func (m *Mailbox) settle(h *Header, p Place, r Report) (Report, error) {
 	r.Outcome = Unknown
-	if err := m.s.fs.SyncDir(m.placeDir(p)); err != nil {
+	if err := m.syncPlace(p); err != nil {
 		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
 	}
 	// Where it still stands there, one look is enough.

@@ -272,6 +272,17 @@ func digest(body string) (d Digest) {
 	return d
 }
 
+// A claim that yields does so no more once its own host works the mailbox.
+func TestPeerFileClaimHardens(t *testing.T) {
+	m := mailbox(t, newSpool(t, "bob"), "bob")
+	change(t, m, func(p *Peer) { p.Hold = true })
+	if err := mayWork(m, false); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(t, mayWork(elsewhereOf(t, m), false), ErrElsewhere)
+	wantHome(t, m, here)
+}
+
 // A mailbox that nobody has claimed is claimed by who changes it, and yielded
 // to the first that works it, on any host.
 func TestPeerFileClaimYields(t *testing.T) {

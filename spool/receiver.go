@@ -331,7 +331,7 @@ func (r *Receiver) Received(claims []*Claim) error {
 		r.announced[c.ID] = true
 	}
 	if moved {
-		if err := r.m.s.fs.SyncDir(r.m.placeDir(Cur)); err != nil {
+		if err := r.m.syncPlace(Cur); err != nil {
 			first = cmp.Or(first, err)
 		}
 	}

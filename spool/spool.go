@@ -182,15 +182,10 @@ func (s *Spool) lock(ctx context.Context, path string, wait time.Duration) (unlo
 }
 
 func (s *Spool) lockBy(path string, how func() (func(), error)) (unlock func(), err error) {
-	for range 2 {
+	err = again(func() error {
 		unlock, err = how()
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err = s.makeLocal(); err != nil {
-			return nil, err
-		}
-	}
+		return err
+	}, s.makeLocal)
 	if errors.Is(err, durable.ErrHeld) {
 		return nil, Because(ErrLocked, "the lock "+filepath.Base(path)+" is held by "+holder(path))
 	}
@@ -207,16 +202,31 @@ func holder(path string) string {
 }
 
 // retryMade makes the directories that step found missing, and does step again:
-// somebody may remove empty directories at any time.
+// somebody may remove empty directories at any time, also those just made.
 func (s *Spool) retryMade(step func() error, dirs ...string) error {
+	return again(step, func() error {
+		for _, dir := range dirs {
+			if err := s.fs.Mkdir(dir); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// again does step, and again after mend as long as something that it needs is
+// missing, but not for ever: what is missing may be what mend does not make.
+func again(step, mend func() error) error {
+	const often = 8
 	err := step()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, dir := range dirs {
-		if merr := s.fs.Mkdir(dir); merr != nil {
+	for n := 1; n < often && errors.Is(err, fs.ErrNotExist); n++ {
+		merr := mend()
+		switch {
+		case merr == nil:
+			err = step()
+		case !errors.Is(merr, fs.ErrNotExist): // else what was made has gone meanwhile
 			return merr
 		}
 	}
-	return step()
+	return err
 }

@@ -124,8 +124,12 @@ func (v *surveyor) space(all []*Mailbox) error {
 		}
 	}
 	if err := v.each(Leftover{Kind: LeftLocalTemp}, func(l *Leftover) bool {
-		// The board's, which merges the ones, and keeps the others for their users.
-		return !strings.HasPrefix(l.Name, "card.") && !strings.HasPrefix(l.Name, "edit.")
+		// The board merges the ones; the others are their users', for as long as
+		// what is set aside.
+		if strings.HasPrefix(l.Name, "edit.") {
+			l.Kind = LeftEdit
+		}
+		return !strings.HasPrefix(l.Name, "card.")
 	}); err != nil {
 		return err
 	}

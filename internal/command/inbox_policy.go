@@ -68,7 +68,7 @@ func policyVerb() *tool.Verb {
 			"xfer-inbox policy only alice ci",
 			"xfer-inbox policy all --max-queued 100",
 		},
-		Statuses: []int{67, 75},
+		Statuses: []int{65, 67, 75},
 		Run:      policy,
 	}
 }

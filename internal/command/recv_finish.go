@@ -101,7 +101,7 @@ func (h *handling) failed(ctx context.Context, j *job, res handler.Result, concl
 	h.Err.Say("%s: its handler failed: %s", j.c.ID, firstLine(text))
 	switch {
 	case conclude:
-		return h.conclude(ctx, j, spool.Blocked, strings.NewReader(text))
+		return h.conclude(ctx, j, spool.Blocked, strings.NewReader(text+"\n"))
 	case j.c.Kind == spool.Task:
 		return j.c.Taken("")
 	}

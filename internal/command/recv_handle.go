@@ -110,6 +110,9 @@ func (h *handling) startAll(a arrival) (n int, again soon, err error) {
 	if time.Now().Before(h.ableAt) {
 		return 0, inAWhile, nil
 	}
+	if err := a.StillHome(); err != nil {
+		return 0, later, err
+	}
 	scanned := time.Now()
 	q, err := a.Arrivals(a.rescan)
 	if err != nil {

@@ -124,12 +124,13 @@ func TestTempFiles(t *testing.T) {
 	if err := send.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(body, "half"); err != nil {
+	defer func() { _ = send.Process.Kill() }()
+	if _, err := io.WriteString(body, strings.Repeat("half of a body\n", 40_000)); err != nil {
 		t.Fatal(err)
 	}
-	for len(b.names("bob", "tmp")) == 0 {
-		if send.ProcessState != nil {
-			t.Fatal("it ended")
+	for deadline := time.Now().Add(time.Minute); len(b.names("bob", "tmp")) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("it writes nothing")
 		}
 	}
 	b.silent(b.gc("--tmp-age", "0"))

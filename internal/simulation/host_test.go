@@ -274,7 +274,7 @@ func (h *host) look(peer spool.Name) {
 	h.must(err)
 	_, err = m.Judge(true)
 	h.must(err)
-	for _, id := range h.w.order {
+	for _, id := range h.w.order[max(0, len(h.w.order)-20):] {
 		if _, err := h.open().Locate(id); err != nil && !errors.Is(err, spool.ErrNoHandoff) {
 			h.must(err)
 		}

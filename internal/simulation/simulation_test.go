@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 100, "how many random schedules of each kind are run")
+	schedules = flag.Int("schedules", 80, "how many random schedules of each kind are run")
 	seed      = flag.Uint64("seed", 0, "the seed of one schedule to run; 0: new ones")
 )
 

@@ -81,7 +81,12 @@ func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 			sig := (<-ch).(syscall.Signal)
 			caught.Store(int32(sig))
 			cancel(interrupted{sig})
-			time.AfterFunc(sameSignal, func() { signal.Reset(watched...) })
+			for _, other := range watched {
+				if other != sig {
+					signal.Reset(other)
+				}
+			}
+			time.AfterFunc(sameSignal, func() { signal.Reset(sig) })
 		}()
 	})
 	time.AfterFunc(signalsAfter, begin)
@@ -94,8 +99,9 @@ func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 // at any point of which the spool stays whole.
 const signalsAfter = 20 * time.Millisecond
 
-// sameSignal is within which time two signals mean one: timeout(1), for one,
-// sends its own to the program and then to the program's group.
+// sameSignal is within which time a signal that comes twice means one:
+// timeout(1), for one, sends its own to the program and then to the program's
+// group.
 const sameSignal = time.Second
 
 // dieOfPipe dies of SIGPIPE as os does where nobody has asked for that signal:

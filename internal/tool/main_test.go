@@ -91,7 +91,9 @@ func start(t *testing.T, role string, wrapper ...string) *child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := append(wrapper, self)
+	// A shell starts its background jobs with SIGINT ignored, and this may be
+	// one.
+	argv := append(append([]string{"env", "--default-signal=INT,TERM,PIPE"}, wrapper...), self)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	c := &child{t: t, cmd: cmd}

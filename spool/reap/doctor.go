@@ -106,6 +106,9 @@ func (d *Doctor) peers(ctx context.Context) error {
 			return err
 		}
 		d.peer(st)
+		if err := d.homes(m, st); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -121,7 +124,7 @@ func (d *Doctor) peer(st *spool.State) {
 	switch waits := st.Queued > 0; {
 	case waits && st.About.RemovedAt != nil:
 		d.say("tombstone", spool.Note, path, spool.Say("%s arrived after it was removed", spool.Figure(st.Queued)), d.inbox(st.Peer, "create"))
-	case waits && d.Now().Sub(st.OldestAt) > overdueAfter:
+	case waits && !st.OldestAt.IsZero() && d.Now().Sub(st.OldestAt) > overdueAfter: // zero: it has just gone
 		d.say("backlog", spool.Warning, path, spool.Say("%s queued, the oldest since %s", spool.Figure(st.Queued), spool.Moment(st.OldestAt)), d.inbox(st.Peer, "list"))
 	case st.Queued > manyQueued:
 		d.say("backlog", spool.Note, path, spool.Say("%s queued", spool.Figure(st.Queued)), d.inbox(st.Peer, "list"))
@@ -201,7 +204,7 @@ func (d *Doctor) sync(context.Context) error {
 	for _, f := range syncthingFaults(d.Home, d.S.Dir()) {
 		d.Tell(f)
 	}
-	return nil
+	return d.carried()
 }
 
 // nfsMagic is NFS_SUPER_MAGIC of statfs(2).

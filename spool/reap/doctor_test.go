@@ -71,6 +71,17 @@ var faults = []fault{
 		w.must(os.MkdirAll(w.dir+"/../.config/syncthing", 0o700))
 		w.must(os.WriteFile(w.dir+"/../.config/syncthing/config.xml", []byte(`<configuration><folder id="x" path="`+w.dir+`"><maxConflicts>0</maxConflicts></folder></configuration>`), 0o600))
 	}, want: "error sync .", mends: true, byHand: func(w *world) { w.must(os.RemoveAll(w.dir + "/../.config")) }},
+	{name: "a synced local/", do: func(w *world) { w.write("local/ids/.syncthing.x.tmp", "") }, want: "error sync local/ids", mends: true,
+		byHand: func(w *world) { w.remove("local/ids/.syncthing.x.tmp") }},
+	{name: "a synced tmp/", do: func(w *world) { w.write("peers/bob/tmp/."+string(aNote)+".Xa31bc", "") }, want: "error sync peers/bob/tmp", mends: true,
+		byHand: func(w *world) { w.remove("peers/bob/tmp/." + string(aNote) + ".Xa31bc") }},
+	{name: "a sync tool's temp file", do: func(w *world) { w.write("peers/bob/new/.syncthing.x.tmp", "") }, want: "note handoff peers/bob/new/.syncthing.x.tmp"},
+	{name: "two homes", do: func(w *world) {
+		w.edit("peers/bob/live/testhost-3fa09c11.json", `"claim":1`, `"claim":2`)
+		w.write("peers/bob/live/other-00000002.json", `{"claim":1,"state":"idle","beat_at":"`+time.Now().UTC().Format(time.RFC3339)+`"}`)
+	}, want: "warning home peers/bob", mends: true, byHand: func(w *world) {
+		w.edit("peers/bob/live/other-00000002.json", "idle", "stopped")
+	}},
 	{name: "a broken card", do: func(w *world) { w.write("board/plan.md", "---\n<<<<<<<\nid: plan\n---\n") }, want: "error card board/plan.md"},
 	{name: "a notification in work", do: func(w *world) { w.rename(noted, "peers/bob/work/"+string(aNote)) }, want: "error handoff peers/bob/work/" + string(aNote)},
 	{name: "done under no conclusion", do: func(w *world) { w.remove("peers/alice/new/" + string(aTask.Conclusion())) }, want: "note conclusion " + finished},

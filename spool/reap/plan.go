@@ -48,6 +48,8 @@ func (k *Keep) Decide(l spool.Leftover, now time.Time) (Item, bool) {
 		return it.when(it.Age > k.Done, "finished, and kept long enough")
 	case spool.LeftSetAside:
 		return it.when(it.Age > k.Bad, "set aside, and kept long enough")
+	case spool.LeftEdit:
+		return it.when(it.Age > k.Bad, "an edit that was not merged, and kept long enough")
 	case spool.LeftReason:
 		return it.when(it.Age > k.Bad, "what it is the reason of is gone")
 	case spool.LeftCopy:

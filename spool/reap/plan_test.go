@@ -29,6 +29,7 @@ func TestPlan(t *testing.T) {
 		{spool.LeftDocument, 36 * hour, "its handoff is not being handled"},
 		{spool.LeftFinished, 30 * day, "finished, and kept long enough"},
 		{spool.LeftSetAside, 90 * day, "set aside, and kept long enough"},
+		{spool.LeftEdit, 90 * day, "an edit that was not merged, and kept long enough"},
 		{spool.LeftReason, 90 * day, "what it is the reason of is gone"},
 		{spool.LeftNotWhole, 36 * hour, "not whole, and nobody completes it"},
 		{spool.LeftStray, 36 * hour, "a name that no handoff has"},

@@ -230,9 +230,11 @@ func (p *process) signal(sig os.Signal) {
 	}
 }
 
-// end is how p ended: a status, or a signal's name.
+// end is how p ended: a status, or a signal's name. One that does not end is
+// killed.
 func (p *process) end() string {
 	p.t.Helper()
+	defer time.AfterFunc(2*soon, func() { _ = p.Process.Kill() }).Stop()
 	for range p.lines {
 	}
 	_ = p.Wait()

@@ -71,7 +71,6 @@ func TestReplacedDirectoryIsFound(t *testing.T) {
 	w.must(os.Rename(w.place(spool.New), w.place(spool.New)+".away"))
 	w.must(os.Mkdir(w.place(spool.New), 0o700))
 	want(t, "announced", w.send(1), p.id())
-	// By now the new directory is watched: with a poll of an hour it would be.
 	p.signal(syscall.SIGTERM)
 	p.wantEnd("terminated", "")
 }

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// traced runs c, wants its status, and is the file-system calls it made, a line
+// each.
+func (b *bench) traced(status int, c *exec.Cmd) string {
+	b.t.Helper()
+	log := filepath.Join(b.t.TempDir(), "calls")
+	s := exec.Command("strace", append([]string{"-f", "-qq", "-o", log, "-e", "trace=%file,%desc", c.Path}, c.Args[1:]...)...)
+	s.Env, s.Stdin = c.Env, c.Stdin
+	b.exits(status, s)
+	data, err := os.ReadFile(log)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Whether anybody receives for the peer is looked up for who is told it, and
+// by no more than a few calls; how much is queued, for --json alone.
+func TestCallsOfAVerdict(t *testing.T) {
+	b := newBench(t, "bob")
+	b.notify(300)
+	send := func(flags ...string) string {
+		return b.traced(0, with(b.send("alice", append(flags, "-k", "notification", "bob")...), "body"))
+	}
+	send("-q") // makes the registry's directories and the log, or some of them
+	quiet, told, counted := send("-q"), send(), send("--json")
+	if n := strings.Count(quiet, "/bob/live") + strings.Count(quiet, "/lock/peer.bob"); n > 0 {
+		t.Errorf("with -q %d calls look for a receiver", n)
+	}
+	if n := strings.Count(told, "/bob/live") + strings.Count(told, "/lock/peer.bob"); n == 0 || n > 12 {
+		t.Errorf("%d calls look for a receiver", n)
+	}
+	for name, calls := range map[string]string{"-q": quiet, "nothing": told} {
+		if n := entriesRead(calls, "/bob/new"); n > 0 {
+			t.Errorf("with %s new/ is read: %d calls", name, n)
+		}
+	}
+	if entriesRead(counted, "/bob/new") == 0 {
+		t.Error("with --json new/ is not read: what is counted?")
+	}
+}
+
+// entriesRead is how often names were read from a directory whose path ends
+// so.
+func entriesRead(calls, dir string) (n int) {
+	file := ""
+	for line := range strings.Lines(calls) {
+		if strings.Contains(line, dir+`"`) && strings.Contains(line, "openat(") {
+			file = strings.TrimSpace(line[strings.LastIndexByte(line, '=')+1:])
+		}
+		if file != "" && strings.Contains(line, "getdents64("+file+",") {
+			n++
+		}
+		if file != "" && strings.Contains(line, "close("+file+")") {
+			file = ""
+		}
+	}
+	return n
+}
+
+// A limit is held by counting no further than it goes, however much is queued.
+func TestCallsOfALimit(t *testing.T) {
+	b := newBench(t, "bob")
+	b.notify(3000)
+	b.ok(b.inbox("bob", "-q", "policy", "--max-queued", "10"))
+	calls := b.traced(75, with(b.send("alice", "-q", "-k", "notification", "bob"), "body"))
+	if n := entriesRead(calls, "/bob/new"); n != 1 {
+		t.Errorf("names are read by %d calls", n)
+	}
+}
