@@ -91,7 +91,6 @@ func TestBodyThatCannotBeOpened(t *testing.T) {
 	}
 	defer l.Close()
 	for path, want := range map[string]string{
-		"":                       "open: no such file",
 		"x\x1b":                  `open "x\x1b": no such file`,
 		"file/x":                 `open "file/x": not a directory`,
 		".":                      `open ".": is a directory`,
@@ -101,6 +100,7 @@ func TestBodyThatCannotBeOpened(t *testing.T) {
 	} {
 		equal(t, path, runProgram(t, cat(), "-f", path), run{66, "", "xfer-one: " + want + "\n"})
 	}
+	equal(t, "no path", runProgram(t, cat(), "-f", ""), run{64, "", "xfer-one: flag \"--file\": needs a value\n"})
 	got := FileError("x", &os.PathError{Op: "open", Path: "x", Err: syscall.EACCES})
 	equal(t, "permission", got.Error()+" "+ClassOf(got).Name, `open "x": permission denied permission`)
 }
