@@ -23,7 +23,7 @@ BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
 	-tags urfave_cli_no_docs,urfave_cli_no_suggest \
 	-ldflags "-s -w -X xfer/internal/tool.Version=$(VERSION)"
 
-.PHONY: build install uninstall test test-sync demo bench lint clean
+.PHONY: build install uninstall test test-sync demo ratio bench lint clean
 
 build:
 	$(BUILD) -o bin/ ./cmd/...
@@ -54,6 +54,10 @@ test-sync:
 
 demo: build
 	scripts/demo.sh
+
+# Speed as ratios, each to a yardstick in the same run: on a quiet machine.
+ratio: build
+	$(GO) test -count=1 -timeout 60m -tags ratio ./bench/ratio
 
 bench: build
 	GO=$(GO) bench/run.sh

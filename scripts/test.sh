@@ -35,13 +35,13 @@ vetted() {
 }
 units() {
 	# shellcheck disable=SC2046 # a list of packages
-	scripts/gotest.sh -race -shuffle=on \
+	scripts/gotest.sh -race -shuffle=on -timeout 30m \
 		$("$GO" list ./... | grep -Ev '^xfer/(testscript|internal/fault)(/|$)')
 }
 goldens() { # goldens VARIABLE=VALUE [flags]
 	variable=$1
 	shift
-	env "$variable" scripts/gotest.sh -count=1 "$@" ./testscript
+	env "$variable" scripts/gotest.sh -count=1 -timeout 20m "$@" ./testscript
 }
 
 suite 'source: gofmt, vet' vetted
@@ -50,9 +50,8 @@ suite 'golden scripts, umask 022' goldens XFER_TEST_UMASK=022 -race -shuffle=on
 suite 'golden scripts, umask 002' goldens XFER_TEST_UMASK=002 -race -shuffle=on
 suite 'golden scripts, no hard links' goldens XFER_TEST_DENY=linkat
 suite 'golden scripts, no renameat2' goldens XFER_TEST_DENY=renameat2
-suite 'faults' scripts/gotest.sh -count=1 ./internal/fault/...
+suite 'faults' scripts/gotest.sh -count=1 -timeout 30m ./internal/fault/...
 suite 'across machines' scripts/test-sync.sh
-suite 'ratios' scripts/gotest.sh -count=1 -tags ratio ./bench/ratio
 
 printf '\n%s' "$summary"
 exit "$status"

@@ -44,11 +44,7 @@ type peerRecord struct {
 }
 
 func (r *peerRecord) Fields() []any {
-	verdict := string(r.Verdict)
-	if r.Hold {
-		verdict += ",held"
-	}
-	return []any{string(r.Peer), verdict, r.Queued, string(r.Host), r.Description}
+	return []any{string(r.Peer), string(r.Verdict), r.Queued, string(r.Host), r.Description}
 }
 
 func newPeerRecord(st *spool.State) *peerRecord {
