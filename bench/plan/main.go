@@ -63,6 +63,7 @@ func init() {
 		"walk":  func(o options) error { return walk(o.dir) },
 		"plan":  func(o options) error { return sweep(o.dir, true) },
 		"sweep": func(o options) error { return sweep(o.dir, false) },
+		"fill":  func(o options) error { return fill(o.dir, o.n) },
 		"bare":  func(o options) error { return bare(filepath.Join(o.dir, "peers", "bob", "done")) },
 	}
 }

@@ -63,7 +63,7 @@ func TestPartitionsUnderSyncthing(t *testing.T) {
 	w := newWorld(t, [2]string{filepath.Join(dir, "A"), filepath.Join(dir, "B")}, realSeed(t), func(string, string) synchronizer {
 		return &realSyncthing{t, dir}
 	})
-	w.slow = true
+	w.slow, w.rounds = true, 1 // a sync of Syncthing's ends when nothing is left
 	defer w.end()
 	s := w.sync.(*realSyncthing)
 	for _, h := range w.hosts {

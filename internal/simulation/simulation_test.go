@@ -96,7 +96,7 @@ func (w *world) end() {
 }
 
 func newWorld(t *testing.T, dirs [2]string, seed uint64, make func(a, b string) synchronizer) *world {
-	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), clock: time.Now(),
+	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), clock: time.Now(), rounds: 3,
 		sent: map[spool.ID]*sent{}, endings: map[spool.ID]int{}, seen: map[spool.ID]string{}}
 	for i, name := range []string{"hosta-00000001", "hostb-00000002"} {
 		skew := time.Duration(w.r.IntN(3)-1) * 24 * time.Hour

@@ -21,6 +21,7 @@ type world struct {
 	hosts   []*host
 	sync    synchronizer
 	cut     bool // nothing is carried for now
+	rounds  int  // after which all is carried
 	slow    bool // nothing is carried while somebody waits for it a moment
 	forced  bool // two hosts worked one mailbox at once
 	sent    map[spool.ID]*sent
@@ -73,7 +74,7 @@ func (w *world) meanwhile() {
 
 // settle carries until there is nothing left to carry.
 func (w *world) settle() {
-	for range 3 {
+	for range w.rounds {
 		w.sync.step(w.r, 1)
 	}
 }
