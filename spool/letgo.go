@@ -1,10 +1,12 @@
 package spool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"xfer/internal/durable"
 )
@@ -129,10 +131,43 @@ func (r *Reaping) FoldLinks(ctx context.Context, all []Leftover) (n int, err err
 			return 0, err
 		}
 	}
+	return r.dropLinks(ctx, going)
+}
+
+// dropLinks removes entries that are remembered, those of one part of the
+// registry under its lock together.
+func (r *Reaping) dropLinks(ctx context.Context, going []*Leftover) (n int, err error) {
+	slices.SortFunc(going, func(a, b *Leftover) int { return cmp.Compare(shard(a.ID), shard(b.ID)) })
+	for len(going) > 0 {
+		part := shard(going[0].ID)
+		end := slices.IndexFunc(going, func(l *Leftover) bool { return shard(l.ID) != part })
+		if end < 0 {
+			end = len(going)
+		}
+		some, err := r.dropPart(ctx, going[:end])
+		n += some
+		if err != nil {
+			return n, err
+		}
+		going = going[end:]
+	}
+	return n, nil
+}
+
+func (r *Reaping) dropPart(ctx context.Context, going []*Leftover) (n int, err error) {
+	unlock, err := r.lockID(ctx, going[0].ID)
+	if Kept(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
 	for _, l := range going {
-		if err := r.dropLink(ctx, l); err == nil {
+		switch err := r.dropLink(l); {
+		case err == nil:
 			n++
-		} else if !Kept(err) {
+		case !Kept(err):
 			return n, err
 		}
 	}
@@ -159,12 +194,8 @@ func (r *Reaping) Links(l *Leftover) bool {
 	return err == nil && !r.stands(reg) || errors.Is(err, fs.ErrNotExist)
 }
 
-func (r *Reaping) dropLink(ctx context.Context, l *Leftover) error {
-	unlock, err := r.lockID(ctx, l.ID)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+// dropLink removes one whose lock is held.
+func (r *Reaping) dropLink(l *Leftover) error {
 	info, err := os.Lstat(r.Path(l))
 	if err != nil || durable.Names(info) > 1 || !l.is(info) {
 		return errKept

@@ -27,6 +27,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"xfer/internal/command"
+	boardcmd "xfer/internal/command/board"
+	gccmd "xfer/internal/command/gc"
 	"xfer/internal/tool"
 )
 
@@ -40,9 +42,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(umasked{m}, map[string]func(){
 		"xfer-send":  func() { program(command.Send()) },
 		"xfer-inbox": func() { program(command.Inbox()) },
-		"xfer-board": func() { program(command.Board()) },
+		"xfer-board": func() { program(boardcmd.Board()) },
 		"xfer-recv":  func() { program(command.Recv()) },
-		"xfer-gc":    func() { program(command.GC()) },
+		"xfer-gc":    func() { program(gccmd.GC()) },
 		"barrier":    barrier,
 	})
 }

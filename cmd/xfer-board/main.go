@@ -8,8 +8,8 @@
 package main
 
 import (
-	"xfer/internal/command"
+	boardcmd "xfer/internal/command/board"
 	"xfer/internal/tool"
 )
 
-func main() { tool.Main(command.Board()) }
+func main() { tool.Main(boardcmd.Board()) }

@@ -8,8 +8,8 @@
 package main
 
 import (
-	"xfer/internal/command"
+	gccmd "xfer/internal/command/gc"
 	"xfer/internal/tool"
 )
 
-func main() { tool.Main(command.GC()) }
+func main() { tool.Main(gccmd.GC()) }

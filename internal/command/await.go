@@ -14,7 +14,7 @@ import (
 // A waiting waits for the conclusions of tasks and hands them out as they
 // come. The tasks' waiters' locks are held by whoever made it.
 type waiting struct {
-	*caller
+	*Caller
 	m        *spool.Mailbox
 	open     []openTask
 	dir      string // where the bodies go as files; empty: standard output
@@ -134,7 +134,7 @@ func (w *waiting) write(a *spool.Awaited) error {
 	r := newHandoffRecord(&a.Header, spool.Finished, w.m.Path(spool.Finished, a.ID), nil)
 	switch {
 	case w.dir != "":
-		path, err := w.s.Export(a.File, w.dir)
+		path, err := w.Spool.Export(a.File, w.dir)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (w *waiting) write(a *spool.Awaited) error {
 	case w.quote:
 		return w.writeQuoted(a.File)
 	}
-	return w.writeBody(a.Body())
+	return w.WriteBody(a.Body())
 }
 
 func awaitVerb() *tool.Verb {
@@ -160,7 +160,7 @@ func awaitVerb() *tool.Verb {
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Usage: "wait at most `DURATION`"},
 			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`"},
-			quoteFlag(),
+			QuoteFlag(),
 		},
 		Min: 1, Max: -1,
 		Examples: []string{
@@ -191,7 +191,7 @@ func await(c *tool.Call) error {
 			return err
 		}
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func await(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	w := &waiting{caller: x, m: m, dir: c.String("dir"), quote: c.Bool("quote"), failures: c.Failures()}
+	w := &waiting{Caller: x, m: m, dir: c.String("dir"), quote: c.Bool("quote"), failures: c.Failures()}
 	if c.IsSet("timeout") {
 		w.limit = max(c.Duration("timeout"), 1) // nothing is no time, and not for ever
 	}
@@ -209,7 +209,7 @@ func await(c *tool.Call) error {
 			w.failures.Add(err)
 			continue
 		}
-		stop, err := x.s.Awaiting(c.Ctx, t.id)
+		stop, err := x.Spool.Awaiting(c.Ctx, t.id)
 		if err != nil {
 			return onID("await", t.id, err)
 		}
@@ -220,12 +220,12 @@ func await(c *tool.Call) error {
 }
 
 // sentTask is the task that was typed, which the caller must have sent.
-func (c *caller) sentTask(typed string) (openTask, error) {
+func (c *Caller) sentTask(typed string) (openTask, error) {
 	id, err := c.resolveSent(typed)
 	if err != nil {
 		return openTask{}, err
 	}
-	l, err := c.s.Locate(id)
+	l, err := c.Spool.Locate(id)
 	switch {
 	case err != nil:
 		return openTask{}, onID("await", id, err)
@@ -233,8 +233,8 @@ func (c *caller) sentTask(typed string) (openTask, error) {
 		return openTask{}, onID("await", id, spool.Because(spool.ErrNoHandoff, "it was finished, and let go"))
 	case l.Header == nil:
 		return openTask{}, onID("await", id, spool.Because(spool.ErrMalformed, "nothing of it can be read"))
-	case l.Header.From != c.me:
-		return openTask{}, onID("await", id, spool.Because(spool.ErrRefused, "it was sent by "+string(l.Header.From)+", and you are "+string(c.me)))
+	case l.Header.From != c.Name:
+		return openTask{}, onID("await", id, spool.Because(spool.ErrRefused, "it was sent by "+string(l.Header.From)+", and you are "+string(c.Name)))
 	case l.Header.Kind != spool.Task:
 		return openTask{}, onID("await", id, spool.Because(spool.ErrNotATask, "only a task is concluded, and it is a "+string(l.Header.Kind)))
 	}

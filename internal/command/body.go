@@ -11,16 +11,16 @@ import (
 	"xfer/spool"
 )
 
-// Bodies on standard output: as bytes, as quoted lines, or inside an object.
+// Bodies on standard output: as bytes, as Quoted lines, or inside an object.
 // All are streamed; a body never stands in memory.
 
-// writeBody hands out a body as it is; to a terminal without what a terminal
+// WriteBody hands out a body as it is; to a terminal without what a terminal
 // would act upon.
-func (c *caller) writeBody(r io.Reader) error {
+func (c *Caller) WriteBody(r io.Reader) error {
 	w := c.Out.Raw()
 	if c.Out.Terminal() {
-		return eachLine(r, func(line []byte, ended bool) error {
-			return writeLine(w, "", line, ended)
+		return EachLine(r, func(line []byte, ended bool) error {
+			return WriteLine(w, "", line, ended)
 		})
 	}
 	return copyTo(w, r)
@@ -34,14 +34,14 @@ func copyTo(w io.Writer, r io.Reader) error {
 
 // writeQuoted hands out header and body with every line behind "> ", so that
 // nothing a peer wrote looks like what a tool says.
-func (c *caller) writeQuoted(f *spool.File) error {
+func (c *Caller) writeQuoted(f *spool.File) error {
 	w := c.Out.Raw()
-	return eachLine(f.Raw(), func(line []byte, ended bool) error {
-		return writeLine(w, "> ", line, true)
+	return EachLine(f.Raw(), func(line []byte, ended bool) error {
+		return WriteLine(w, "> ", line, true)
 	})
 }
 
-func writeLine(w io.Writer, prefix string, line []byte, ended bool) error {
+func WriteLine(w io.Writer, prefix string, line []byte, ended bool) error {
 	text := prefix + strings.ReplaceAll(cleanKeepingTabs(string(line)), "\n", "")
 	if ended {
 		text += "\n"
@@ -58,9 +58,9 @@ func cleanKeepingTabs(s string) string {
 	return strings.Join(parts, "\t")
 }
 
-// eachLine calls do with each line of r, without its end. A line too long for
+// EachLine calls do with each line of r, without its end. A line too long for
 // the buffer comes in several, cut between characters.
-func eachLine(r io.Reader, do func(line []byte, ended bool) error) error {
+func EachLine(r io.Reader, do func(line []byte, ended bool) error) error {
 	buf := make([]byte, 0, 64<<10)
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
@@ -109,7 +109,7 @@ func wholeRunes(b []byte) int {
 
 // writeObject hands out a record with the body in it: "body" where it is
 // UTF-8, else "body_base64".
-func (c *caller) writeObject(record any, f *spool.File, isUTF8 bool) error {
+func (c *Caller) writeObject(record any, f *spool.File, isUTF8 bool) error {
 	head, err := tool.JSON(record)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
-// Package command is the five programs as values: what each says of itself,
-// its flags, and a run function per verb. A program has a file of its own, and
-// a verb too where it grows.
+// Package command is the programs as values: what each says of itself, its
+// flags, and a run function per verb. A program has a file of its own, and a
+// verb too where it grows. Programs that bring much along, board and gc, are
+// packages below, so that a send does not start with it.
 package command
 
 import (
@@ -13,21 +14,21 @@ import (
 	"xfer/spool"
 )
 
-// A caller is who calls, and in which spool.
-type caller struct {
+// A Caller is who calls, and in which spool.
+type Caller struct {
 	*tool.Call
-	me   spool.Name
-	s    *spool.Spool
-	told map[string]bool // the notes so far
+	Name  spool.Name
+	Spool *spool.Spool
+	told  map[string]bool // the notes so far
 }
 
-// open opens the caller's spool, which must be there.
-func open(c *tool.Call) (*caller, error) { return openBy(c, spool.Open) }
+// Open opens the caller's spool, which must be there.
+func Open(c *tool.Call) (*Caller, error) { return openBy(c, spool.Open) }
 
-// openOrCreate opens the caller's spool, and makes it where nothing is there.
-func openOrCreate(c *tool.Call) (*caller, error) { return openBy(c, spool.OpenOrCreate) }
+// OpenOrCreate opens the caller's spool, and makes it where nothing is there.
+func OpenOrCreate(c *tool.Call) (*Caller, error) { return openBy(c, spool.OpenOrCreate) }
 
-func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error)) (*caller, error) {
+func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error)) (*Caller, error) {
 	me, _, err := c.Me()
 	if err != nil {
 		return nil, err
@@ -40,31 +41,31 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 	if err != nil {
 		return nil, err
 	}
-	return &caller{c, me, s, make(map[string]bool)}, nil
+	return &Caller{c, me, s, make(map[string]bool)}, nil
 }
 
 // mailbox is the caller's own.
-func (c *caller) mailbox() (*spool.Mailbox, error) { return c.mailboxOf(c.me) }
+func (c *Caller) mailbox() (*spool.Mailbox, error) { return c.mailboxOf(c.Name) }
 
-func (c *caller) mailboxOf(n spool.Name) (*spool.Mailbox, error) {
-	m, err := c.s.Mailbox(n)
+func (c *Caller) mailboxOf(n spool.Name) (*spool.Mailbox, error) {
+	m, err := c.Spool.Mailbox(n)
 	if err == nil {
 		err = m.Removed()
 	}
 	if err != nil {
-		return nil, c.peerError("open mailbox", n, err)
+		return nil, c.PeerError("open mailbox", n, err)
 	}
 	return m, nil
 }
 
-// peerError names the peer, and where there is none of that name, one that is
+// PeerError names the peer, and where there is none of that name, one that is
 // near.
-func (c *caller) peerError(op string, n spool.Name, err error) error {
+func (c *Caller) PeerError(op string, n spool.Name, err error) error {
 	err = &spool.Error{Op: op, Name: string(n), Err: err}
 	if !errors.Is(err, spool.ErrNoPeer) {
 		return err
 	}
-	peers, perr := c.s.Peers()
+	peers, perr := c.Spool.Peers()
 	if perr != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (c *caller) peerError(op string, n spool.Name, err error) error {
 	if near := tool.Near(string(n), names); near != "" && near != string(n) {
 		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"? 'xfer-inbox peers' lists them")
 	}
-	if n == c.me {
+	if n == c.Name {
 		return tool.WithHint(err, "'xfer-inbox create' makes your own")
 	}
 	return err
@@ -83,14 +84,14 @@ func (c *caller) peerError(op string, n spool.Name, err error) error {
 
 // resolve reads what was typed for an id as one in the mailbox; op is what is
 // to be done to it.
-func (c *caller) resolve(m *spool.Mailbox, op, typed string) (spool.ID, error) {
+func (c *Caller) resolve(m *spool.Mailbox, op, typed string) (spool.ID, error) {
 	part, err := spool.ParseIDPart(typed)
 	if err != nil {
 		return "", err
 	}
 	id, err := m.Resolve(part)
 	if errors.Is(err, spool.ErrNoHandoff) {
-		if other, aerr := c.s.ResolveAny(part); aerr == nil {
+		if other, aerr := c.Spool.ResolveAny(part); aerr == nil {
 			return "", onID(op, other, c.whose(other, err))
 		}
 	}
@@ -98,25 +99,25 @@ func (c *caller) resolve(m *spool.Mailbox, op, typed string) (spool.ID, error) {
 }
 
 // resolveAny reads what was typed for an id as one anywhere in the spool.
-func (c *caller) resolveAny(typed string) (spool.ID, error) {
+func (c *Caller) resolveAny(typed string) (spool.ID, error) {
 	part, err := spool.ParseIDPart(typed)
 	if err != nil {
 		return "", err
 	}
-	return c.s.ResolveAny(part)
+	return c.Spool.ResolveAny(part)
 }
 
 // resolveSent reads what was typed for an id as one that this host sent, or one
 // anywhere in the spool.
-func (c *caller) resolveSent(typed string) (spool.ID, error) {
+func (c *Caller) resolveSent(typed string) (spool.ID, error) {
 	part, err := spool.ParseIDPart(typed)
 	if err != nil {
 		return "", err
 	}
-	if id, err := c.s.ResolveSent(c.Ctx, part); err == nil || !errors.Is(err, spool.ErrNoHandoff) {
+	if id, err := c.Spool.ResolveSent(c.Ctx, part); err == nil || !errors.Is(err, spool.ErrNoHandoff) {
 		return id, err
 	}
-	return c.s.ResolveAny(part)
+	return c.Spool.ResolveAny(part)
 }
 
 // onID says of what was tried on which id.
@@ -129,7 +130,7 @@ func onID(op string, id spool.ID, err error) error {
 
 // notes tells what a reader passed over, each thing once however often it
 // looks.
-func (c *caller) notes(lines []string) {
+func (c *Caller) notes(lines []string) {
 	for _, line := range lines {
 		if !c.told[line] {
 			c.told[line] = true

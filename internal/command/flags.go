@@ -7,7 +7,7 @@ import (
 	"xfer/spool"
 )
 
-func fileFlag() cli.Flag {
+func FileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the body is `FILE`; - is standard input"}
 }
 
@@ -15,7 +15,7 @@ func takeoverFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "takeover", Usage: "work the mailbox from this host from now on"}
 }
 
-func quoteFlag() cli.Flag {
+func QuoteFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quote", Usage: "header and body, every line behind \"> \""}
 }
 

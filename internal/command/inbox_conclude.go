@@ -18,7 +18,7 @@ func concludeVerb() *tool.Verb {
 		About: "Ends a task, taken or not. The conclusion goes to its sender, the task to done/. " +
 			"The same again is a replay; the first conclusion stands. Waits for nothing but the body.",
 		Flags: []cli.Flag{
-			fileFlag(),
+			FileFlag(),
 			&cli.StringFlag{Name: "type", Usage: "`MIME` type of the body"},
 			takeoverFlag(),
 		},
@@ -51,7 +51,7 @@ func conclude(c *tool.Call) error {
 		return err
 	}
 	defer body.Close()
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func conclude(c *tool.Call) error {
 	return nil
 }
 
-func (c *caller) tellConcluded(id spool.ID, ending spool.Ending, r spool.Report, moved bool) {
+func (c *Caller) tellConcluded(id spool.ID, ending spool.Ending, r spool.Report, moved bool) {
 	what := "concluded"
 	if r.Replayed {
 		what = "had concluded"
@@ -122,16 +122,16 @@ func concludeError(r spool.Report, err error) error {
 
 // whose explains an id that is not in the caller's mailbox but in the spool:
 // somebody else's, or one that the caller sent.
-func (c *caller) whose(id spool.ID, err error) error {
+func (c *Caller) whose(id spool.ID, err error) error {
 	if !errors.Is(err, spool.ErrNoHandoff) {
 		return err
 	}
-	l, lerr := c.s.Locate(id)
+	l, lerr := c.Spool.Locate(id)
 	if lerr != nil || l.Header == nil {
 		return err
 	}
-	text := "it is addressed to " + string(l.Header.To) + ", and you are " + string(c.me)
-	if l.Header.From == c.me {
+	text := "it is addressed to " + string(l.Header.To) + ", and you are " + string(c.Name)
+	if l.Header.From == c.Name {
 		text = "you sent it; it is " + string(l.Header.To) + "'s to take and to end"
 	}
 	return spool.Because(spool.ErrRefused, text)
@@ -155,7 +155,7 @@ func seenVerb() *tool.Verb {
 }
 
 func seen(c *tool.Call) error {
-	return eachID(c, "end", func(x *caller, m *spool.Mailbox, id spool.ID) error {
+	return eachID(c, "end", func(x *Caller, m *spool.Mailbox, id spool.ID) error {
 		ended, err := m.Seen(id)
 		switch {
 		case err != nil:
@@ -187,7 +187,7 @@ func releaseVerb() *tool.Verb {
 }
 
 func release(c *tool.Call) error {
-	return eachID(c, "release", func(x *caller, m *spool.Mailbox, id spool.ID) error {
+	return eachID(c, "release", func(x *Caller, m *spool.Mailbox, id spool.ID) error {
 		from, err := m.Offer(x.Ctx, id)
 		if err != nil {
 			return onID("release", id, x.whose(id, err))
@@ -199,13 +199,13 @@ func release(c *tool.Call) error {
 
 // eachID does one thing, called op, to each id of the caller's mailbox that was typed; a
 // failure does not stop the others.
-func eachID(c *tool.Call, op string, do func(*caller, *spool.Mailbox, spool.ID) error) error {
+func eachID(c *tool.Call, op string, do func(*Caller, *spool.Mailbox, spool.ID) error) error {
 	for _, typed := range c.Arguments {
 		if _, err := spool.ParseIDPart(typed); err != nil {
 			return err
 		}
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}

@@ -35,22 +35,22 @@ func create(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	x, err := openOrCreate(c)
+	x, err := OpenOrCreate(c)
 	if err != nil {
 		return err
 	}
-	_, made, err := x.s.Create(c.Ctx, x.me, text)
+	_, made, err := x.Spool.Create(c.Ctx, x.Name, text)
 	if e := (*spool.Error)(nil); errors.As(err, &e) && e.Op != "" {
 		return err // it says already which mailbox it speaks of
 	}
 	if err != nil {
-		return &spool.Error{Op: "create", Name: string(x.me), Err: err}
+		return &spool.Error{Op: "create", Name: string(x.Name), Err: err}
 	}
 	switch {
 	case made:
-		x.Err.Say("created mailbox %q", x.me)
+		x.Err.Say("created mailbox %q", x.Name)
 	case text != "":
-		x.Err.Say("described mailbox %q", x.me)
+		x.Err.Say("described mailbox %q", x.Name)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func description(c *tool.Call) (string, error) {
 	if n := utf8.RuneCountInString(text); n > spool.MaxDescription {
 		return "", tool.Usage("flag \"--describe\": it has " + strconv.Itoa(n) + " characters, at most " + strconv.Itoa(spool.MaxDescription))
 	}
-	if oneLine(text) != text {
+	if OneLine(text) != text {
 		return "", tool.Usage("flag \"--describe\": one line without control characters")
 	}
 	return text, nil

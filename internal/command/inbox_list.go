@@ -21,7 +21,7 @@ func listVerb() *tool.Verb {
 			"Never consumes, and waits only with --wait. Without --state: what is unfinished.",
 		Flags: append(filterFlags(),
 			&cli.StringSliceFlag{Name: "state", Usage: "in `STATE`: new, cur, work, done, bad, or all"},
-			resumeFlag(),
+			ResumeFlag(),
 			waitFlag("until there is one, at most `DURATION`; else 1"),
 		),
 		Examples: []string{
@@ -43,7 +43,7 @@ func list(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func list(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	after, err := resumeAfter(x)
+	after, err := ResumeAfter(x)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func list(c *tool.Call) error {
 	return nil
 }
 
-func (c *caller) printPage(page *spool.List, limit int) error {
+func (c *Caller) printPage(page *spool.List, limit int) error {
 	for _, h := range page.Handoffs {
 		if err := c.Out.Write(newHandoffRecord(&h.Header, h.Place, h.Path, h.Run)); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (c *caller) printPage(page *spool.List, limit int) error {
 	c.notes(page.Notes)
 	if page.More {
 		last := page.Handoffs[len(page.Handoffs)-1].ID
-		return c.Out.Truncated(fmt.Sprintf("after %d", limit), resumeToken(c, last))
+		return c.Out.Truncated(fmt.Sprintf("after %d", limit), ResumeToken(c, last))
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ const (
 // until looks until something is found, an error comes, or the time that
 // --wait gives is up; without --wait it looks once. What was locked by another
 // process is looked at again sooner.
-func (c *caller) until(m *spool.Mailbox, look func() (found, busy bool, err error)) (bool, error) {
+func (c *Caller) until(m *spool.Mailbox, look func() (found, busy bool, err error)) (bool, error) {
 	if !c.IsSet("wait") {
 		found, _, err := look()
 		return found, err

@@ -73,13 +73,13 @@ func peers(c *tool.Call) error {
 		}
 		named = append(named, n)
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
 	all := named
 	if len(named) == 0 {
-		if all, err = x.s.Peers(); err != nil {
+		if all, err = x.Spool.Peers(); err != nil {
 			return err
 		}
 	}
@@ -91,14 +91,14 @@ func peers(c *tool.Call) error {
 }
 
 // peer prints one peer. One that was removed is shown to who names it.
-func (c *caller) peer(n spool.Name, named bool) error {
-	m, err := c.s.Mailbox(n)
+func (c *Caller) peer(n spool.Name, named bool) error {
+	m, err := c.Spool.Mailbox(n)
 	if err != nil {
-		return c.peerError("look at", n, err)
+		return c.PeerError("look at", n, err)
 	}
 	st, err := m.Judge(true)
 	if err != nil {
-		return c.peerError("look at", n, err)
+		return c.PeerError("look at", n, err)
 	}
 	if st.About.RemovedAt != nil && !named {
 		return nil

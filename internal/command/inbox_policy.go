@@ -34,7 +34,7 @@ func unholdVerb() *tool.Verb {
 }
 
 func setHold(c *tool.Call, hold bool) error {
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -43,12 +43,12 @@ func setHold(c *tool.Call, hold bool) error {
 		return err
 	}
 	if err := m.ChangePeer(c.Ctx, func(p *spool.Peer) { p.Hold = hold }); err != nil {
-		return x.peerError("hold", x.me, err)
+		return x.PeerError("hold", x.Name, err)
 	}
 	if hold {
-		x.Err.Say("mailbox %q is on hold", x.me)
+		x.Err.Say("mailbox %q is on hold", x.Name)
 	} else {
-		x.Err.Say("mailbox %q is not on hold", x.me)
+		x.Err.Say("mailbox %q is not on hold", x.Name)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func policy(c *tool.Call) error {
 	if limit < 0 {
 		return tool.Usage("flag \"--max-queued\": not a number of handoffs")
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -108,9 +108,9 @@ func policy(c *tool.Call) error {
 			p.MaxQueued = limit
 		}
 	}); err != nil {
-		return x.peerError("set policy of", x.me, err)
+		return x.PeerError("set policy of", x.Name, err)
 	}
-	x.Err.Say("set the policy of %q", x.me)
+	x.Err.Say("set the policy of %q", x.Name)
 	return nil
 }
 
@@ -134,10 +134,10 @@ func policyArguments(args []string) (only []spool.Name, given bool, err error) {
 	return only, true, nil
 }
 
-func (c *caller) showPolicy(m *spool.Mailbox) error {
+func (c *Caller) showPolicy(m *spool.Mailbox) error {
 	p, err := m.Peer()
 	if err != nil {
-		return c.peerError("read policy of", c.me, err)
+		return c.PeerError("read policy of", c.Name, err)
 	}
 	r := &policyRecord{Policy: "all", Only: p.Only, MaxQueued: p.MaxQueued}
 	value, limit := "all", "any number"
@@ -177,19 +177,19 @@ func removePeer(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
-	m, err := x.s.Mailbox(n)
+	m, err := x.Spool.Mailbox(n)
 	if err != nil {
-		return x.peerError("remove", n, err)
+		return x.PeerError("remove", n, err)
 	}
 	if err := c.Confirm("remove peer " + strconv.Quote(string(n)) + " and all it has finished?"); err != nil {
 		return err
 	}
 	if err := m.Remove(c.Ctx); err != nil {
-		return x.peerError("remove", n, err)
+		return x.PeerError("remove", n, err)
 	}
 	x.Err.Say("removed %q", n)
 	return nil

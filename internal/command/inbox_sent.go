@@ -19,7 +19,7 @@ func sentVerb() *tool.Verb {
 			"Never waits, never consumes.",
 		Flags: append(filterFlags(),
 			&cli.BoolFlag{Name: "open", Usage: "tasks whose conclusion has not come"},
-			resumeFlag(),
+			ResumeFlag(),
 		),
 		Examples: []string{
 			"xfer-inbox sent --since today",
@@ -68,18 +68,18 @@ func sent(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
-	after, err := resumeAfter(x)
+	after, err := ResumeAfter(x)
 	if err != nil {
 		return err
 	}
 	if limit == 0 {
 		limit = pageSize
 	}
-	page, err := x.s.Sent(c.Ctx, x.me, f, c.Bool("open"), after, limit)
+	page, err := x.Spool.Sent(c.Ctx, x.Name, f, c.Bool("open"), after, limit)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func sent(c *tool.Call) error {
 	}
 	if page.More {
 		last := page.Handoffs[len(page.Handoffs)-1].ID
-		return c.Out.Truncated(fmt.Sprintf("after %d", limit), resumeToken(x, last))
+		return c.Out.Truncated(fmt.Sprintf("after %d", limit), ResumeToken(x, last))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (r *nodeRecord) Fields() []any {
 }
 
 func conversation(c *tool.Call) error {
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func conversation(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := x.s.Conversation(c.Ctx, id)
+	nodes, err := x.Spool.Conversation(c.Ctx, id)
 	if err != nil {
 		return onID("show", id, err)
 	}

@@ -18,7 +18,7 @@ func showVerb() *tool.Verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "the body only"},
 			&cli.BoolFlag{Name: "header", Usage: "the header only"},
-			quoteFlag(),
+			QuoteFlag(),
 			&cli.Int64Flag{Name: "offset", Usage: "begin after `N` bytes of what is shown"},
 			&cli.Int64Flag{Name: "length", Usage: "show at most `N` bytes"},
 		},
@@ -52,7 +52,7 @@ func show(c *tool.Call) error {
 	if _, err := spool.ParseIDPart(c.Arguments[0]); err != nil {
 		return err
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func show(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	f, at, err := x.s.OpenAny(id)
+	f, at, err := x.Spool.OpenAny(id)
 	if err != nil {
 		return lyingAt(at, onID("show", id, err))
 	}
@@ -71,7 +71,7 @@ func show(c *tool.Call) error {
 	}
 	switch {
 	case c.Out.JSON():
-		run, found := x.s.RunOf(id)
+		run, found := x.Spool.RunOf(id)
 		if !found {
 			return x.writeObject(newHandoffRecord(&f.Header, at.Place, at.Path, nil), f, isUTF8)
 		}
@@ -79,7 +79,7 @@ func show(c *tool.Call) error {
 	case c.Bool("quote"):
 		return x.writeQuoted(f)
 	}
-	return x.writeBody(slice(c, f))
+	return x.WriteBody(slice(c, f))
 }
 
 // lyingAt says with err which file to look at, where there is one.

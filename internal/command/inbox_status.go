@@ -44,7 +44,7 @@ func status(c *tool.Call) error {
 			return err
 		}
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -126,12 +126,12 @@ func (e evidence) String() string {
 	return e.At.Format(time.RFC3339) + " " + e.What
 }
 
-func (c *caller) statusOf(typed string) error {
+func (c *Caller) statusOf(typed string) error {
 	id, err := c.resolveAny(typed)
 	if err != nil {
 		return err
 	}
-	l, err := c.s.Locate(id)
+	l, err := c.Spool.Locate(id)
 	if err != nil {
 		return onID("find", id, err)
 	}
@@ -149,7 +149,7 @@ func (c *caller) statusOf(typed string) error {
 }
 
 // write prints one record: an object, or its lines.
-func (c *caller) write(record any, lines []pair) error {
+func (c *Caller) write(record any, lines []pair) error {
 	if c.Out.JSON() {
 		return c.Out.Write(object{record})
 	}
@@ -195,11 +195,11 @@ func newStatusRecord(l *spool.Located) *statusRecord {
 }
 
 // conclusionInto adds what a task's conclusion is, as far as it can be seen.
-func (c *caller) conclusionInto(r *statusRecord, h *spool.Header) error {
+func (c *Caller) conclusionInto(r *statusRecord, h *spool.Header) error {
 	if h == nil || h.Kind != spool.Task {
 		return nil
 	}
-	first, err := c.s.ConclusionOf(h)
+	first, err := c.Spool.ConclusionOf(h)
 	if err != nil {
 		return err
 	}
@@ -278,11 +278,11 @@ type meRecord struct {
 }
 
 func statusOfMe(c *tool.Call) error {
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
-	r := &meRecord{Name: x.me, Host: x.s.Host(), HostFrom: "machine id", Spool: x.s.Dir()}
+	r := &meRecord{Name: x.Name, Host: x.Spool.Host(), HostFrom: "machine id", Spool: x.Spool.Dir()}
 	if _, r.NameFrom, err = c.Me(); err != nil {
 		return err
 	}
@@ -305,13 +305,13 @@ func statusOfMe(c *tool.Call) error {
 	if err := r.oldest(x, m); err != nil {
 		return err
 	}
-	if r.Open, err = x.s.OpenTasks(c.Ctx, x.me); err != nil {
+	if r.Open, err = x.Spool.OpenTasks(c.Ctx, x.Name); err != nil {
 		return err
 	}
 	return x.write(r, r.pairs())
 }
 
-func (r *meRecord) oldest(x *caller, m *spool.Mailbox) error {
+func (r *meRecord) oldest(x *Caller, m *spool.Mailbox) error {
 	page, err := m.List(x.Ctx, []spool.Place{spool.New, spool.Cur, spool.Work}, spool.Filter{}, "", 1)
 	if err != nil {
 		return err

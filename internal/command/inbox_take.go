@@ -22,7 +22,7 @@ func takeVerb() *tool.Verb {
 			waitFlag("until there is one, at most `DURATION`"),
 			&cli.BoolFlag{Name: "all", Usage: "all that is there; with --json or --dir"},
 			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`"},
-			quoteFlag(),
+			QuoteFlag(),
 			&cli.StringFlag{Name: "by", Usage: "`TEXT`: who takes it; default $XFER_WORKER"},
 			takeoverFlag(),
 		),
@@ -39,7 +39,7 @@ func takeVerb() *tool.Verb {
 
 // A taking is one run of take.
 type taking struct {
-	*caller
+	*Caller
 	m      *spool.Mailbox
 	filter spool.Filter
 	limit  int // 0: all
@@ -57,7 +57,7 @@ func take(c *tool.Call) error {
 			return err
 		}
 	}
-	if t.caller, err = open(c); err != nil {
+	if t.Caller, err = Open(c); err != nil {
 		return err
 	}
 	if t.m, err = t.mailbox(); err != nil {
@@ -186,7 +186,7 @@ func (t *taking) handOut(c *spool.Claim) error {
 	if err := c.Taken(t.by); err != nil {
 		return onID("take", c.ID, spool.Because(err, err.Error()+"; it was handed out, and may be offered again"))
 	}
-	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + quoted(c.Subject)
+	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + Quoted(c.Subject)
 	if c.Kind == spool.Task {
 		what += "; to end it: xfer-inbox conclude " + string(c.ID) + " done < FILE"
 	}
@@ -203,7 +203,7 @@ func (t *taking) write(c *spool.Claim) error {
 	record := newHandoffRecord(&c.Header, state, t.m.Path(state, c.ID), &spool.Run{TakenBy: t.by, TakenAt: now})
 	switch {
 	case t.dir != "":
-		path, err := t.s.Export(c.File, t.dir)
+		path, err := t.Spool.Export(c.File, t.dir)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (t *taking) write(c *spool.Claim) error {
 	case t.Bool("quote"):
 		return t.writeQuoted(c.File)
 	}
-	return t.writeBody(c.Body())
+	return t.WriteBody(c.Body())
 }
 
 // An exportRecord is a handoff whose body lies in a file now: its text is that

@@ -14,7 +14,7 @@ func watchVerb() *tool.Verb {
 		About: "Prints a line for each arrival from now on, as list prints it. " +
 			"Never consumes, moves nothing, holds no name. Waits until it is stopped.",
 		Flags: append(filterFlags(),
-			&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
+			&cli.DurationFlag{Name: "poll", Value: DefaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
 		),
 		Examples: []string{
 			"xfer-inbox watch",
@@ -28,7 +28,7 @@ func watchVerb() *tool.Verb {
 
 // A watching is one run of watch.
 type watching struct {
-	*caller
+	*Caller
 	m      *spool.Mailbox
 	filter spool.Filter
 	limit  int
@@ -45,7 +45,7 @@ func watchInbox(c *tool.Call) error {
 	if poll <= 0 {
 		return tool.Usage("flag \"--poll\": longer than nothing")
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func watchInbox(c *tool.Call) error {
 	}
 	w := m.Watch()
 	defer w.Close()
-	v := &watching{caller: x, m: m, filter: f, limit: limit}
+	v := &watching{Caller: x, m: m, filter: f, limit: limit}
 	if v.known, err = m.IDs(); err != nil {
 		return onMailbox(m, err)
 	}

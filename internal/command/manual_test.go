@@ -15,6 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"xfer/internal/command"
+	boardcmd "xfer/internal/command/board"
+	gccmd "xfer/internal/command/gc"
 	"xfer/internal/tool"
 	"xfer/spool"
 )
@@ -23,7 +25,7 @@ import (
 // written here as help does: "-k, --kind KIND".
 
 func programs() []*tool.Program {
-	return []*tool.Program{command.Send(), command.Inbox(), command.Recv(), command.GC(), command.Board()}
+	return []*tool.Program{command.Send(), command.Inbox(), command.Recv(), gccmd.GC(), boardcmd.Board()}
 }
 
 func top(path ...string) string { return filepath.Join(append([]string{"..", ".."}, path...)...) }

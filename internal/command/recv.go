@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	defaultPoll = 5 * time.Second
+	DefaultPoll = 5 * time.Second
 	defaultBeat = time.Minute
 )
 
@@ -34,7 +34,7 @@ func Recv() *tool.Program {
 				&cli.BoolFlag{Name: "drain", Usage: "announce what is there, then exit; for cron"},
 				&cli.BoolFlag{Name: "takeover", Usage: "although another host works the mailbox"},
 				&cli.StringFlag{Name: "describe", Usage: "`TEXT` on what the peer does; at most 500 characters"},
-				&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
+				&cli.DurationFlag{Name: "poll", Value: DefaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
 				&cli.BoolFlag{Name: "conclude", Usage: "conclude tasks as COMMAND exits: 0, 80 or 81"},
 				&cli.IntFlag{Name: "jobs", Value: 1, Usage: "run up to `N` at once"},
 				&cli.DurationFlag{Name: "timeout", Usage: "TERM, then KILL, what runs longer than `DURATION`"},
@@ -56,7 +56,7 @@ func Recv() *tool.Program {
 
 // A receiving is one run of xfer-recv.
 type receiving struct {
-	*caller
+	*Caller
 	names    []spool.Name
 	holding  []*spool.Receiver
 	byDir    map[string]*spool.Receiver // by the directory of new/
@@ -109,7 +109,7 @@ func newReceiving(c *tool.Call) (*receiving, error) {
 	if x.names, _, err = c.Names(); err != nil {
 		return nil, err
 	}
-	x.caller = &caller{Call: c, me: x.names[0], told: make(map[string]bool)}
+	x.Caller = &Caller{Call: c, Name: x.names[0], told: make(map[string]bool)}
 	return x, nil
 }
 
@@ -124,7 +124,7 @@ func (x *receiving) hold() error {
 	if err != nil {
 		return err
 	}
-	if x.s, err = spool.OpenOrCreate(dir, x.Process.System); err != nil {
+	if x.Spool, err = spool.OpenOrCreate(dir, x.Process.System); err != nil {
 		return err
 	}
 	for _, n := range x.names {
@@ -136,7 +136,7 @@ func (x *receiving) hold() error {
 }
 
 func (x *receiving) holdOne(n spool.Name, text string) error {
-	m, _, err := x.s.Create(x.Ctx, n, "")
+	m, _, err := x.Spool.Create(x.Ctx, n, "")
 	if err != nil {
 		return &spool.Error{Op: "create", Name: string(n), Err: err}
 	}
@@ -153,7 +153,7 @@ func (x *receiving) holdOne(n spool.Name, text string) error {
 	if text == "" {
 		return nil
 	}
-	if _, _, err := x.s.Create(x.Ctx, n, text); err != nil {
+	if _, _, err := x.Spool.Create(x.Ctx, n, text); err != nil {
 		return &spool.Error{Op: "describe", Name: string(n), Err: err}
 	}
 	return nil

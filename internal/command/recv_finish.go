@@ -163,7 +163,7 @@ func (h *handling) conclude(ctx context.Context, j *job, e spool.Ending, body io
 
 // attempts is how often a handler of c has failed.
 func (h *handling) attempts(c *spool.Claim) int {
-	run, _ := h.s.RunOf(c.ID)
+	run, _ := h.Spool.RunOf(c.ID)
 	return run.Attempts
 }
 

@@ -208,7 +208,7 @@ func (j *job) run(h *handling) error {
 	defer body.Close()
 	j.stdout = h.Process.Stdout
 	if h.Bool("conclude") && j.c.Kind == spool.Task {
-		if j.stdout, err = h.s.Capture(); err != nil {
+		if j.stdout, err = h.Spool.Capture(); err != nil {
 			return err
 		}
 	}
@@ -240,7 +240,7 @@ func handlerEnvironment() []string {
 
 // environment is what a handler is told about its handoff.
 func (h *handling) environment(r *spool.Receiver, c *spool.Claim, document string) []string {
-	dir := h.s.Dir()
+	dir := h.Spool.Dir()
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir, document = abs, absolute(document)
 	}

@@ -17,22 +17,22 @@ import (
 // query: one of another query, or with a character changed, is refused, and
 // never read as page one.
 
-func resumeFlag() cli.Flag {
+func ResumeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "resume", Usage: "go on where a list was cut short, by its `TOKEN`"}
 }
 
 const resumeCheck = 16 // hex digits
 
-// resumeToken is the token that goes on after id with the query of c.
-func resumeToken(c *caller, after spool.ID) string { return tokenOf(queryOf(c), after) }
+// ResumeToken is the token that goes on after id with the query of c.
+func ResumeToken(c *Caller, after spool.ID) string { return tokenOf(queryOf(c), after) }
 
 func tokenOf(query string, after spool.ID) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "resume 1\n%s\n%s", query, after))
 	return string(after) + "-" + hex.EncodeToString(sum[:])[:resumeCheck]
 }
 
-// resumeAfter reads --resume; empty where it was not given.
-func resumeAfter(c *caller) (spool.ID, error) {
+// ResumeAfter reads --resume; empty where it was not given.
+func ResumeAfter(c *Caller) (spool.ID, error) {
 	if !c.IsSet("resume") {
 		return "", nil
 	}
@@ -44,19 +44,20 @@ func parseToken(token, query string) (spool.ID, error) {
 	text, _, _ := strings.Cut(token, "-")
 	id, err := spool.ParseID(text)
 	if err != nil || token != tokenOf(query, id) {
-		return "", notAToken()
+		return "", NotAToken()
 	}
 	return id, nil
 }
 
-func notAToken() error {
+// NotAToken is the error about a token of another query.
+func NotAToken() error {
 	return tool.WithHint(tool.Usage("flag \"--resume\": not a token of this query"),
 		"a token goes with the very flags of the list it came from; without it the list begins anew")
 }
 
 // queryOf is who asks, the verb, and every flag and argument that says what is
 // asked for, as it was typed.
-func queryOf(c *caller) string {
+func queryOf(c *Caller) string {
 	query := []string{}
 	for _, name := range c.LocalFlagNames() {
 		if len(name) == 1 {
@@ -72,5 +73,5 @@ func queryOf(c *caller) string {
 		query = append(query, fmt.Sprintf("%q", arg))
 	}
 	slices.Sort(query)
-	return strings.Join(append([]string{c.Program, c.Verb, string(c.me)}, query...), "\n")
+	return strings.Join(append([]string{c.Program, c.Verb, string(c.Name)}, query...), "\n")
 }

@@ -42,7 +42,7 @@ func query(t *testing.T, args ...string) (q string) {
 	for _, v := range p.Verbs {
 		v.Run = func(c *tool.Call) error {
 			me, _, err := c.Me()
-			q = queryOf(&caller{Call: c, me: me})
+			q = queryOf(&Caller{Call: c, Name: me})
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func Send() *tool.Program {
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "`KIND` is task (a conclusion comes back) or notification"},
 				&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "`TEXT`; default: the body's first heading or line"},
-				fileFlag(),
+				FileFlag(),
 				&cli.StringFlag{Name: "in-reply-to", Usage: "it answers the handoff `ID`"},
 				&cli.StringSliceFlag{Name: "label", Usage: "with label `L`, to filter by; may be repeated"},
 				&cli.StringFlag{Name: "id", Usage: "send under this very `ID`: a retry is a replay"},
@@ -52,7 +52,7 @@ func Send() *tool.Program {
 
 // A sending is one run of xfer-send.
 type sending struct {
-	*caller
+	*Caller
 	draft spool.Draft
 	to    []spool.Name
 	body  io.ReadCloser
@@ -110,7 +110,7 @@ func send(c *tool.Call) error {
 
 // newSending reads the flags: nothing is touched before all of them are right.
 func newSending(c *tool.Call) (*sending, error) {
-	s := &sending{caller: &caller{Call: c}}
+	s := &sending{Caller: &Caller{Call: c}}
 	kind, err := c.WordFlag("kind", string(spool.Task), string(spool.Notification))
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func newSending(c *tool.Call) (*sending, error) {
 	}
 	s.draft.Kind = spool.Kind(kind)
 	for i, arg := range c.Arguments {
-		n, err := peerName(arg)
+		n, err := PeerName(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +169,8 @@ func newSending(c *tool.Call) (*sending, error) {
 	return s, nil
 }
 
-// peerName reads a PEER. People write NAME@HOST, and there are no hosts.
-func peerName(arg string) (spool.Name, error) {
+// PeerName reads a PEER. People write NAME@HOST, and there are no hosts.
+func PeerName(arg string) (spool.Name, error) {
 	n, err := spool.ParseName(arg)
 	if name, _, found := strings.Cut(arg, "@"); err != nil && found {
 		if _, nerr := spool.ParseName(name); nerr == nil {
@@ -186,7 +186,7 @@ func (s *sending) openSpool() error {
 	if s.Bool("no-sync") {
 		s.Process.System = s.Process.System.WithoutSync()
 	}
-	c, err := open(s.Call)
+	c, err := Open(s.Call)
 	if err != nil {
 		if dir, _, derr := s.SpoolDir(); derr == nil && errors.Is(err, spool.ErrNoSpool) {
 			if _, serr := os.Lstat(dir); errors.Is(serr, os.ErrNotExist) {
@@ -196,8 +196,8 @@ func (s *sending) openSpool() error {
 		}
 		return err
 	}
-	s.caller = c
-	s.draft.From = c.me
+	s.Caller = c
+	s.draft.From = c.Name
 	return s.answerTo()
 }
 
@@ -218,7 +218,7 @@ func (s *sending) answerTo() error {
 	if err != nil {
 		return err
 	}
-	f, _, err := s.s.OpenAny(id)
+	f, _, err := s.Spool.OpenAny(id)
 	if err != nil {
 		return onID("answer", id, err)
 	}
@@ -257,7 +257,7 @@ func (s *sending) begin() error {
 		p := &parcel{to: n, report: spool.Report{To: n, Outcome: spool.NotDelivered}}
 		d := s.draft
 		d.To = n
-		p.w, p.err = s.s.NewDelivery(d)
+		p.w, p.err = s.Spool.NewDelivery(d)
 		s.all = append(s.all, p)
 	}
 	return nil
@@ -344,8 +344,8 @@ func (s *sending) returnAddress() error {
 	if s.draft.Kind != spool.Task || !s.writable() {
 		return nil
 	}
-	if _, err := s.s.MakeMailbox(s.me); err != nil {
-		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: nothingSent(err)}
+	if _, err := s.Spool.MakeMailbox(s.Name); err != nil {
+		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: nothingSent(err)}
 	}
 	return nil
 }

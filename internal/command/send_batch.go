@@ -37,7 +37,7 @@ const batchTogether = 256
 
 // A batching is one run of xfer-send --batch.
 type batching struct {
-	*caller
+	*Caller
 	b      *spool.Batch
 	mine   bool // the return address is there
 	line   int
@@ -66,11 +66,11 @@ func sendBatch(c *tool.Call) error {
 	if c.Bool("no-sync") {
 		c.Process.System = c.Process.System.WithoutSync()
 	}
-	x, err := open(c)
+	x, err := Open(c)
 	if err != nil {
 		return err
 	}
-	s := &batching{caller: x, b: x.s.NewBatch()}
+	s := &batching{Caller: x, b: x.Spool.NewBatch()}
 	defer c.Err.Progress(func() string { return fmt.Sprintf("%d sent", s.sent.Load()) })()
 	if err := s.run(bufio.NewReaderSize(body, 64<<10)); err != nil {
 		return err
@@ -180,8 +180,8 @@ func (s *batching) fill(p *parcel, line []byte) error {
 
 // draft reads what a line says of its handoff.
 func (s *batching) draft(l *batchLine) (d spool.Draft, err error) {
-	d.From, d.Key = s.me, l.Key
-	if d.To, err = peerName(l.To); err != nil {
+	d.From, d.Key = s.Name, l.Key
+	if d.To, err = PeerName(l.To); err != nil {
 		return d, err
 	}
 	switch d.Kind = spool.Kind(l.Kind); d.Kind {
@@ -223,7 +223,7 @@ func (s *batching) inReplyTo(d *spool.Draft, typed string) error {
 	if err != nil {
 		return err
 	}
-	f, _, err := s.s.OpenAny(id)
+	f, _, err := s.Spool.OpenAny(id)
 	if err != nil {
 		return onID("answer", id, err)
 	}
@@ -239,8 +239,8 @@ func (s *batching) returnAddress() error {
 	if s.mine {
 		return nil
 	}
-	if _, err := s.s.MakeMailbox(s.me); err != nil {
-		return &spool.Error{Op: "make mailbox", Name: string(s.me), Err: err}
+	if _, err := s.Spool.MakeMailbox(s.Name); err != nil {
+		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: err}
 	}
 	s.mine = true
 	return nil

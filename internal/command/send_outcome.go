@@ -14,7 +14,7 @@ import (
 // commit delivers one parcel, prints its line, and says what became of it.
 func (s *sending) commit(p *parcel) error {
 	if p.err == nil && s.awaitsConclusion() {
-		p.stop, p.err = s.s.Awaiting(s.Ctx, p.w.ID())
+		p.stop, p.err = s.Spool.Awaiting(s.Ctx, p.w.ID())
 	}
 	if p.err == nil {
 		p.report, p.err = p.w.Commit(s.Ctx)
@@ -44,7 +44,7 @@ func (s *sending) commit(p *parcel) error {
 // awaitFirst has p wait for the conclusion of the task that was sent first
 // under its key.
 func (s *sending) awaitFirst(p *parcel) error {
-	stop, err := s.s.Awaiting(s.Ctx, p.report.ID)
+	stop, err := s.Spool.Awaiting(s.Ctx, p.report.ID)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func nobody(v spool.Verdict) string {
 }
 
 func (s *sending) tell(p *parcel) {
-	line := fmt.Sprintf("%s to %s: %s, %s", p.report.ID, p.to, p.report.Outcome, quoted(s.draft.Subject))
+	line := fmt.Sprintf("%s to %s: %s, %s", p.report.ID, p.to, p.report.Outcome, Quoted(s.draft.Subject))
 	if p.report.Replayed {
 		line = fmt.Sprintf("%s to %s: %s, sent before", p.report.ID, p.to, p.report.Outcome)
 	}
@@ -124,7 +124,7 @@ func (s *sending) sendError(p *parcel) error {
 	default:
 		err = nothingSent(err)
 	}
-	return s.peerError("send to", p.to, err)
+	return s.PeerError("send to", p.to, err)
 }
 
 // awaitAll waits for the conclusion of each task that was sent, or until each
@@ -133,7 +133,7 @@ func (s *sending) awaitAll(failures *tool.Failures) error {
 	if !s.awaitsConclusion() {
 		return s.awaitDelivery(failures)
 	}
-	w := &waiting{caller: s.caller, failures: failures, limit: s.awaitLimit()}
+	w := &waiting{Caller: s.Caller, failures: failures, limit: s.awaitLimit()}
 	for _, p := range s.all {
 		if p.err == nil && p.report.Outcome != spool.Refused {
 			w.open = append(w.open, openTask{p.report.ID, p.to})

@@ -17,18 +17,18 @@ const maxSubject = 120 // characters, of a subject made from a body
 func subjectOf(beginning []byte) string {
 	first, fenced := "", false
 	for line := range strings.Lines(string(beginning)) {
-		line = oneLine(line)
+		line = OneLine(line)
 		switch {
 		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
 			fenced = !fenced
 		case !fenced && heading(line) != "":
-			return cut(heading(line))
+			return Cut(heading(line))
 		}
 		if first == "" && !strings.HasPrefix(line, "```") && line != "---" {
 			first = line
 		}
 	}
-	return cut(first)
+	return Cut(first)
 }
 
 // heading is the text of an ATX heading (CommonMark 0.31, section 4.2).
@@ -40,8 +40,8 @@ func heading(line string) string {
 	return strings.TrimSpace(strings.TrimRight(text, "#"))
 }
 
-// oneLine is a line as a header can hold it.
-func oneLine(line string) string {
+// OneLine is a line as a header can hold it.
+func OneLine(line string) string {
 	line = strings.ToValidUTF8(line, "\uFFFD")
 	line = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -52,7 +52,7 @@ func oneLine(line string) string {
 	return strings.TrimSpace(line)
 }
 
-func cut(s string) string {
+func Cut(s string) string {
 	if utf8.RuneCountInString(s) <= maxSubject {
 		return s
 	}
@@ -75,5 +75,5 @@ func typeOf(beginning []byte) string {
 	return textType
 }
 
-// quoted is s as messages show a word of the user's or a peer's.
-func quoted(s string) string { return strconv.Quote(s) }
+// Quoted is s as messages show a word of the user's or a peer's.
+func Quoted(s string) string { return strconv.Quote(s) }

@@ -85,7 +85,7 @@ func (b *bench) start(c *exec.Cmd) *service {
 			s.Stderr = ew
 			err = s.Start()
 			_, _ = w.Close(), ew.Close()
-			go func() { _, _ = s.stderr.readAll(errs) }()
+			go s.stderr.readAll(errs)
 		}
 	}
 	if err != nil {
@@ -102,14 +102,14 @@ func (b *bench) start(c *exec.Cmd) *service {
 }
 
 // readAll copies r to the buffer until its end.
-func (s *syncBuffer) readAll(r *os.File) (n int64, err error) {
+func (s *syncBuffer) readAll(r *os.File) {
 	defer func() { _ = r.Close() }()
 	buf := make([]byte, 32<<10)
 	for {
-		k, err := r.Read(buf)
-		_, _ = s.Write(buf[:k])
+		n, err := r.Read(buf)
+		_, _ = s.Write(buf[:n])
 		if err != nil {
-			return n, err
+			return
 		}
 	}
 }

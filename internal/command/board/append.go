@@ -1,4 +1,4 @@
-package command
+package boardcmd
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -26,7 +27,7 @@ func appendVerb() *tool.Verb {
 			"Waits for its text, and at most three seconds for others that write the card.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "type", Usage: "`TYPE` of the entry, a word of your own; default: note"},
-			fileFlag(),
+			command.FileFlag(),
 			&cli.StringFlag{Name: "key", Usage: "append once for each `TEXT`: again is a replay"},
 			&cli.BoolFlag{Name: "from-reply", Usage: "only what its board-entry blocks hold"},
 			&cli.StringSliceFlag{Name: "notify", Usage: "send `PEER` a notification; may be repeated"},
@@ -89,7 +90,7 @@ func appendEntries(c *tool.Call) error {
 // newAppending reads flags and arguments: nothing is touched before all of
 // them are right.
 func newAppending(c *tool.Call) (*appending, error) {
-	a := &appending{boarder: &boarder{caller: &caller{Call: c}}, kind: defaultType}
+	a := &appending{boarder: &boarder{Caller: &command.Caller{Call: c}}, kind: defaultType}
 	ids, err := cards(c.Arguments)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func newAppending(c *tool.Call) (*appending, error) {
 		return nil, tool.Usage("flag \"--key\": needs a value")
 	}
 	for _, s := range c.StringSlice("notify") {
-		n, err := peerName(s)
+		n, err := command.PeerName(s)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +152,7 @@ func (a *appending) blocks(text string, limit int64) ([]board.Block, error) {
 // append writes one entry. A card that is not there is made where the block
 // gives it a title.
 func (a *appending) append(b board.Block, nth int) error {
-	d := board.Draft{Type: b.Type, Author: a.me, Text: b.Text}
+	d := board.Draft{Type: b.Type, Author: a.Name, Text: b.Text}
 	if key := a.String("key"); key != "" {
 		d.Key = key
 		if nth > 0 {
@@ -171,7 +172,7 @@ func (a *appending) append(b board.Block, nth int) error {
 	}
 	for _, n := range a.notify {
 		if err := a.sendNotice(n, card, &done); err != nil {
-			return a.peerError("notify", n, spool.Because(err, "entry "+string(done.Entry.ID)+" is on the card: "+err.Error()))
+			return a.PeerError("notify", n, spool.Because(err, "entry "+string(done.Entry.ID)+" is on the card: "+err.Error()))
 		}
 	}
 	return nil
@@ -184,9 +185,9 @@ func (a *appending) tell(card board.CardID, done *board.Appended) {
 	case done.Replayed:
 		a.Err.Say("appended before to %s: %s", card, done.Entry.ID)
 	case done.Created:
-		a.Err.Say("created card %s, %s, with %s %s", card, quoted(done.Title), done.Entry.Type, done.Entry.ID)
+		a.Err.Say("created card %s, %s, with %s %s", card, command.Quoted(done.Title), done.Entry.Type, done.Entry.ID)
 	default:
-		a.Err.Say("appended %s %s to %s, %s", done.Entry.Type, done.Entry.ID, card, quoted(done.Title))
+		a.Err.Say("appended %s %s to %s, %s", done.Entry.Type, done.Entry.ID, card, command.Quoted(done.Title))
 	}
 }
 

@@ -1,8 +1,9 @@
-package command
+package boardcmd
 
 import (
 	"github.com/urfave/cli/v2"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool/board"
 )
@@ -15,7 +16,7 @@ func cardWatchVerb() *tool.Verb {
 			"It tells of an entry however it comes: by append, a sync tool or an editor. Marks nothing. Waits until it is stopped.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "limit", Usage: "stop after `N`"},
-			&cli.DurationFlag{Name: "poll", Value: defaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
+			&cli.DurationFlag{Name: "poll", Value: command.DefaultPoll, Usage: "look again every `DURATION` where nothing was noticed"},
 		},
 		Max: 1,
 		Examples: []string{

@@ -1,4 +1,4 @@
-package command
+package boardcmd
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -22,7 +23,7 @@ func cardsVerb() *tool.Verb {
 			&cli.StringFlag{Name: "since", Usage: "updated at `TIME` or later"},
 			&cli.StringFlag{Name: "before", Usage: "updated before `TIME`"},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`"},
-			resumeFlag(),
+			command.ResumeFlag(),
 		},
 		Examples: []string{
 			"xfer-board",
@@ -81,7 +82,7 @@ func limitFlag(c *tool.Call) (int, error) {
 }
 
 func (c *boarder) printCards(all []*board.Card, limit int) error {
-	seen, err := c.b.Cursor(c.me)
+	seen, err := c.b.Cursor(c.Name)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (c *boarder) printCards(all []*board.Card, limit int) error {
 	if more {
 		// A card's id stands for the place in the list.
 		last := spool.ID(all[limit-1].ID)
-		return c.Out.Truncated(fmt.Sprintf("after %d", limit), resumeToken(c.caller, last))
+		return c.Out.Truncated(fmt.Sprintf("after %d", limit), command.ResumeToken(c.Caller, last))
 	}
 	return c.Out.Flush()
 }
@@ -109,12 +110,12 @@ func (c *boarder) resume(all []*board.Card) ([]*board.Card, error) {
 	}
 	token := c.String("resume")
 	at := strings.LastIndexByte(token, '-')
-	if at >= 0 && token == resumeToken(c.caller, spool.ID(token[:at])) {
+	if at >= 0 && token == command.ResumeToken(c.Caller, spool.ID(token[:at])) {
 		for i, card := range all {
 			if string(card.ID) == token[:at] {
 				return all[i+1:], nil
 			}
 		}
 	}
-	return nil, notAToken()
+	return nil, command.NotAToken()
 }

@@ -1,10 +1,11 @@
-package command
+package boardcmd
 
 import (
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool/board"
 )
@@ -44,11 +45,11 @@ func createCard(c *tool.Call) error {
 			return err
 		}
 	}
-	x, err := atBoard(openOrCreate(c))
+	x, err := atBoard(command.OpenOrCreate(c))
 	if err != nil {
 		return err
 	}
-	card, _, err := x.b.Create(c.Ctx, id, title, x.me)
+	card, _, err := x.b.Create(c.Ctx, id, title, x.Name)
 	if err != nil {
 		return x.cardError(id, err)
 	}

@@ -1,10 +1,13 @@
-package command
+// Package boardcmd is xfer-board. It stands apart so that the other programs do
+// not start with a YAML library in them.
+package boardcmd
 
 import (
 	"errors"
 	"strconv"
 	"time"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -25,17 +28,17 @@ func Board() *tool.Program {
 
 // A boarder is a caller at the board.
 type boarder struct {
-	*caller
+	*command.Caller
 	b *board.Board
 }
 
-func openBoard(c *tool.Call) (*boarder, error) { return atBoard(open(c)) }
+func openBoard(c *tool.Call) (*boarder, error) { return atBoard(command.Open(c)) }
 
-func atBoard(c *caller, err error) (*boarder, error) {
+func atBoard(c *command.Caller, err error) (*boarder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boarder{c, board.Open(c.s)}, nil
+	return &boarder{c, board.Open(c.Spool)}, nil
 }
 
 // cards reads arguments as cards.
@@ -96,7 +99,7 @@ func (r *cardRecord) Fields() []any {
 
 func (c *boarder) record(card *board.Card, seen *board.Cursor) *cardRecord {
 	return &cardRecord{ID: card.ID, Entries: card.Size(), UpdatedAt: told(card.UpdatedAt()), Title: card.Title,
-		CreatedBy: card.CreatedBy, CreatedAt: told(card.CreatedAt), Unread: len(seen.Unread(card, c.me))}
+		CreatedBy: card.CreatedBy, CreatedAt: told(card.CreatedAt), Unread: len(seen.Unread(card, c.Name))}
 }
 
 // told is a time as an object tells it, where there is one.

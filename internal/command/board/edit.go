@@ -1,10 +1,11 @@
-package command
+package boardcmd
 
 import (
 	"errors"
 	"os/exec"
 	"strings"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -81,7 +82,7 @@ func (c *boarder) runEditor(path string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Process.Stdin, c.Process.Stderr, c.Process.Stderr
 	err := cmd.Run()
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return errors.New("editor " + quoted(editor) + ": " + ended.String())
+		return errors.New("editor " + command.Quoted(editor) + ": " + ended.String())
 	}
 	return err
 }

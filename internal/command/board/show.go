@@ -1,10 +1,11 @@
-package command
+package boardcmd
 
 import (
 	"bytes"
 	"io"
 	"strings"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -18,7 +19,7 @@ func cardShowVerb() *tool.Verb {
 		Synopsis: []string{"show [flags] CARD [ENTRY]"},
 		About: "Shows a card, or the text of one entry. A card is shown as it lies on disk, a text as its author gave it. " +
 			"ENTRY is an id, or four characters or more of its beginning or end. Never waits.",
-		Flags: []cli.Flag{quoteFlag()},
+		Flags: []cli.Flag{command.QuoteFlag()},
 		Min:   1, Max: 2,
 		Examples: []string{
 			"xfer-board show release-2 | less",
@@ -69,13 +70,13 @@ func showCard(c *tool.Call) error {
 	if c.Bool("quote") {
 		return x.quote(bytes.NewReader(data))
 	}
-	return x.writeBody(bytes.NewReader(data))
+	return x.WriteBody(bytes.NewReader(data))
 }
 
 // showObjects is the card, where it is asked for, and an object an entry.
 func (c *boarder) showObjects(card *board.Card, entries []board.Entry, whole bool) error {
 	if whole {
-		seen, err := c.b.Cursor(c.me)
+		seen, err := c.b.Cursor(c.Name)
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (c *boarder) showObjects(card *board.Card, entries []board.Entry, whole boo
 
 func (c *boarder) quote(r io.Reader) error {
 	w := c.Out.Raw()
-	return eachLine(r, func(line []byte, ended bool) error {
-		return writeLine(w, "> ", line, true)
+	return command.EachLine(r, func(line []byte, ended bool) error {
+		return command.WriteLine(w, "> ", line, true)
 	})
 }

@@ -1,4 +1,4 @@
-package command
+package boardcmd
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xfer/internal/command"
 	"xfer/internal/tool"
 	"xfer/spool"
 	"xfer/spool/board"
@@ -20,7 +21,7 @@ func unreadVerb() *tool.Verb {
 			"Marks nothing, never waits.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`"},
-			resumeFlag(),
+			command.ResumeFlag(),
 		},
 		Max: -1,
 		Examples: []string{
@@ -52,7 +53,7 @@ func unread(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	after, err := resumeAfter(x.caller)
+	after, err := command.ResumeAfter(x.Caller)
 	if err != nil {
 		return err
 	}
@@ -91,13 +92,13 @@ func (c *boarder) these(ids []board.CardID) (all []*board.Card, faults []error, 
 }
 
 func (c *boarder) printUnread(all []*board.Card, after spool.ID, limit int) error {
-	seen, err := c.b.Cursor(c.me)
+	seen, err := c.b.Cursor(c.Name)
 	if err != nil {
 		return err
 	}
 	var entries []unreadEntry
 	for _, card := range all {
-		for _, e := range seen.Unread(card, c.me) {
+		for _, e := range seen.Unread(card, c.Name) {
 			if e.ID > after {
 				entries = append(entries, unreadEntry{card, e})
 			}
@@ -108,7 +109,7 @@ func (c *boarder) printUnread(all []*board.Card, after spool.ID, limit int) erro
 		e := &entries[i]
 		// Two texts under one id are not torn apart: a page resumes after an id.
 		if limit > 0 && i >= limit && e.ID != entries[i-1].ID {
-			return c.Out.Truncated(fmt.Sprintf("after %d", i), resumeToken(c.caller, entries[i-1].ID))
+			return c.Out.Truncated(fmt.Sprintf("after %d", i), command.ResumeToken(c.Caller, entries[i-1].ID))
 		}
 		if err := c.Out.Write(newEntryRecord(e.card.ID, &e.Entry)); err != nil {
 			return err
@@ -171,7 +172,7 @@ func markSeen(c *tool.Call) error {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if err := x.b.MarkSeen(c.Ctx, x.me, card, ids); err != nil {
+	if err := x.b.MarkSeen(c.Ctx, x.Name, card, ids); err != nil {
 		return &spool.Error{Op: "mark as seen", Name: string(id), Err: err}
 	}
 	x.Err.Say("seen: %s of card %s", entriesOf(len(ids)), id)

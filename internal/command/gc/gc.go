@@ -1,4 +1,6 @@
-package command
+// Package gccmd is xfer-gc. It stands apart so that the other programs do not
+// start with what it alone needs.
+package gccmd
 
 import (
 	"cmp"

@@ -1,8 +1,9 @@
-package command
+package boardcmd
 
 import (
 	"context"
 	"fmt"
+	"xfer/internal/command"
 
 	"xfer/spool"
 	"xfer/spool/board"
@@ -12,9 +13,9 @@ import (
 // is appended for a peer that is not there.
 func (a *appending) mayNotify() error {
 	for _, n := range a.notify {
-		d, err := a.s.NewDelivery(spool.Draft{From: a.me, To: n, Kind: spool.Notification, Subject: "board"})
+		d, err := a.Spool.NewDelivery(spool.Draft{From: a.Name, To: n, Kind: spool.Notification, Subject: "board"})
 		if err != nil {
-			return a.peerError("notify", n, err)
+			return a.PeerError("notify", n, err)
 		}
 		d.Abort()
 	}
@@ -25,10 +26,10 @@ func (a *appending) mayNotify() error {
 // an append that is repeated with its key completes it and never doubles it.
 func (a *appending) sendNotice(n spool.Name, card board.CardID, done *board.Appended) error {
 	e := &done.Entry
-	d, err := a.s.NewDelivery(spool.Draft{
+	d, err := a.Spool.NewDelivery(spool.Draft{
 		ID:   e.ID.Keyed("notify " + string(n) + " " + string(e.ID)),
-		From: a.me, To: n, Kind: spool.Notification, Type: "text/markdown; charset=utf-8",
-		Subject: cut(oneLine("new " + e.Type + " on " + string(card) + ": " + done.Title)),
+		From: a.Name, To: n, Kind: spool.Notification, Type: "text/markdown; charset=utf-8",
+		Subject: command.Cut(command.OneLine("new " + e.Type + " on " + string(card) + ": " + done.Title)),
 	})
 	if err != nil {
 		return err
