@@ -33,8 +33,8 @@ Xfer-Digest: sha256:%x
 %s`
 
 // fill makes a spool in which bob has n finished handoffs, with their links in
-// the registry. Nothing is synced.
-func fill(dir string, n int) error {
+// the registry where they were sent from here. Nothing is synced.
+func fill(dir string, n int, sentHere bool) error {
 	sys := system()
 	s, err := spool.OpenOrCreate(dir, sys)
 	if err != nil {
@@ -60,6 +60,9 @@ func fill(dir string, n int) error {
 		path := m.Path(spool.Finished, id)
 		if err := os.WriteFile(path, fmt.Appendf(nil, header, date, id, len(body), digest, body), 0o600); err != nil {
 			return err
+		}
+		if !sentHere {
+			continue
 		}
 		shelf := filepath.Join(dir, "local", "ids", string(id[len(id)-2:]))
 		if err := os.MkdirAll(shelf, 0o700); err != nil {
