@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"xfer/internal/durable"
@@ -338,6 +339,10 @@ func (c *Claim) rename(p Place) error {
 // retryRename makes places that are missing, but only when the source is
 // there: else its absence would pass for that of the target's directory.
 func (m *Mailbox) retryRename(from, to string) error {
+	// A place that is a link would lead out of the spool.
+	if err := isDir(filepath.Dir(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	err := durable.Publish(from, to)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := os.Lstat(from); lerr != nil {

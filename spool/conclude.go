@@ -256,7 +256,8 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	case first == nil:
 		return r, false, err
 	}
-	moved, merr := true, error(nil)
+	moved = true
+	var merr error
 	if w.held != nil {
 		merr = w.held.finish()
 	} else {
@@ -337,7 +338,7 @@ func (m *Mailbox) Seen(id ID) (ended bool, err error) {
 func (h *Header) notATask() error {
 	if h.Kind == Task {
 		return &Error{Op: "end", Name: string(h.ID), Err: Because(ErrIsATask, "it is a task, and ends by its conclusion"),
-			Hint: "'xfer-inbox conclude " + string(h.ID) + " done < FILE' ends it"}
+			Hint: "'xfer-inbox --as " + string(h.To) + " conclude " + string(h.ID) + " done < FILE' ends it"}
 	}
 	return nil
 }

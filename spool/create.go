@@ -124,7 +124,7 @@ func create(dir string, sys *System, gid int) error {
 	}
 	err = durable.Publish(beside, dir)
 	if errors.Is(err, durable.ErrCannotPublish) {
-		err = os.Rename(beside, dir) // replaces at most an empty directory
+		err = os.Rename(beside, dir) //nolint:forbidigo // replaces at most an empty directory
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):

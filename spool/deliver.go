@@ -83,11 +83,11 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 			return nil, shut
 		}
 	}
-	max, err := s.sys.MaxBytes()
+	limit, err := s.sys.MaxBytes()
 	if err != nil {
 		return nil, err
 	}
-	w := &Delivery{s: s, m: m, place: place, key: d.Key, shut: shut, given: d.ID != "", sum: sha256.New(), max: max}
+	w := &Delivery{s: s, m: m, place: place, key: d.Key, shut: shut, given: d.ID != "", sum: sha256.New(), max: limit}
 	if d.ID == "" {
 		if d.ID, err = s.sys.NewID(); err != nil {
 			return nil, err
@@ -108,18 +108,28 @@ func (s *Spool) addressee(d Draft) (*Mailbox, Place, error) {
 		if _, err := s.MakeMailbox(d.To); err != nil {
 			return nil, "", err
 		}
-		return s.conclusionGoes(d.To, d.From)
+		m, p, err := s.conclusionGoes(d.To, d.From)
+		if err != nil {
+			return nil, "", err
+		}
+		return m, p, m.takesInto(p)
 	}
 	m, err := s.Mailbox(d.To)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, dir := range []string{m.tmpDir(), m.placeDir(New)} {
+	return m, New, m.takesInto(New)
+}
+
+// takesInto is nil where a handoff can be written and published into p: what
+// is a link there would lead out of the spool (ErrMalformed).
+func (m *Mailbox) takesInto(p Place) error {
+	for _, dir := range []string{m.tmpDir(), m.placeDir(p)} {
 		if err := isDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", err
+			return err
 		}
 	}
-	return m, New, nil
+	return nil
 }
 
 func (w *Delivery) open() error {

@@ -13,11 +13,6 @@ type Filter struct {
 	Since, Before time.Time // of sending; Since is included
 }
 
-// names tells whether f can be decided without reading a header.
-func (f *Filter) names() bool {
-	return f.From == "" && f.To == "" && len(f.Kinds) == 0 && len(f.Labels) == 0 && f.Since.IsZero() && f.Before.IsZero()
-}
-
 // Match tells whether h is meant.
 func (f *Filter) Match(h *Header) bool {
 	switch {

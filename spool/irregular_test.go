@@ -41,11 +41,11 @@ func TestIrregularFiles(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s := newSpool(t, "bob")
 			m := mailbox(t, s, "bob")
-			first, next := newID(t, s), ID("")
+			first := newID(t, s)
 			if err := lay(m.file(New, first)); err != nil {
 				t.Fatal(err)
 			}
-			next = mustSend(t, s, note(""), "body")
+			next := mustSend(t, s, note(""), "body")
 			begun := time.Now()
 			l, err := m.List(context.Background(), []Place{New}, Filter{}, "", 0)
 			if err != nil {

@@ -41,7 +41,11 @@ const (
 	Stopped LiveState = "stopped" // it ended by itself
 )
 
-const maxLive = 16 << 10
+const maxLive = 16 << 10 // bytes
+
+// maxClaim is the highest claim that is believed: a file that says more would
+// leave no number to claim above it.
+const maxClaim = 1 << 62
 
 // Lives reads what every host says of itself. What is no such file, or cannot
 // be read, is passed over: a sync tool's copy, a file still on its way.
@@ -58,7 +62,7 @@ func (m *Mailbox) Lives() ([]Live, error) {
 		}
 		b, err := durable.ReadRegular(filepath.Join(m.liveDir(), name), maxLive)
 		var l Live
-		if err != nil || json.Unmarshal(b, &l) != nil || l.Claim == 0 {
+		if err != nil || json.Unmarshal(b, &l) != nil || l.Claim == 0 || l.Claim > maxClaim {
 			continue
 		}
 		l.Host = host

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"xfer/internal/durable"
@@ -56,10 +57,10 @@ func (m *Mailbox) readPeer() (Peer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err != nil {
+	if err != nil && !notRegular(err) && !errors.Is(err, syscall.EFBIG) {
 		return p, err
 	}
-	if err := json.Unmarshal(b, &p); err != nil {
+	if err != nil || json.Unmarshal(b, &p) != nil {
 		return Peer{}, m.unreadable("its peer.json cannot be read")
 	}
 	return p, nil
@@ -78,9 +79,19 @@ func (m *Mailbox) peerCopies() ([]string, error) {
 
 // ChangePeer writes peer.json anew as change makes it. Only the mailbox's home
 // does (ErrElsewhere); where there is none yet, this host claims the mailbox,
-// and yields it to the first receiver or take. A conflict copy, or a file that
-// cannot be read, is mended by this.
+// and yields it to the first receiver or take. A conflict copy is mended by
+// this; a file that cannot be read is ErrMalformed, see MendPeer.
 func (m *Mailbox) ChangePeer(ctx context.Context, change func(*Peer)) error {
+	return m.changePeer(ctx, false, change)
+}
+
+// MendPeer is ChangePeer for what says anew who may send: it also writes over a
+// peer.json that cannot be read, of which nothing is kept.
+func (m *Mailbox) MendPeer(ctx context.Context, change func(*Peer)) error {
+	return m.changePeer(ctx, true, change)
+}
+
+func (m *Mailbox) changePeer(ctx context.Context, mend bool, change func(*Peer)) error {
 	if err := m.mayChange(ctx); err != nil {
 		return err
 	}
@@ -90,7 +101,7 @@ func (m *Mailbox) ChangePeer(ctx context.Context, change func(*Peer)) error {
 	}
 	defer unlock()
 	p, err := m.readPeer()
-	if err != nil && !errors.Is(err, ErrMalformed) {
+	if err != nil && !(mend && errors.Is(err, ErrMalformed)) {
 		return err
 	}
 	change(&p)
@@ -138,7 +149,7 @@ func (m *Mailbox) hasRoom(limit int) error {
 	}
 	defer func() { _ = f.Close() }()
 	names, err := f.Readdirnames(limit + 1)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if len(names) >= limit {

@@ -269,9 +269,9 @@ func (c *Claim) Taken(by string) error {
 	if c.Kind == Task || by != "" {
 		run, _ := c.m.s.RunOf(c.ID)
 		run.TakenBy, run.TakenAt = by, c.m.s.sys.Now().UTC()
-		if err := c.m.s.writeRun(c.ID, run); err != nil {
-			return err
-		}
+		// It was handed out: that nobody can be told who has it, on a full disk,
+		// is no reason to hand it out again.
+		_ = c.m.s.writeRun(c.ID, run)
 	}
 	if c.Kind != Task {
 		return c.finish()
@@ -310,7 +310,7 @@ func (m *Mailbox) ClaimID(ctx context.Context, id ID) (*Claim, error) {
 		return nil, err
 	case e.place == Work && !offered:
 		return nil, &Error{Op: "take", Name: string(id), Err: Because(ErrTaken, "it was taken"+m.s.takenBy(id)),
-			Hint: "'xfer-inbox release " + string(id) + "' offers it again"}
+			Hint: "'xfer-inbox --as " + string(m.name) + " release " + string(id) + "' offers it again"}
 	}
 	c, err := m.claim(e)
 	if err == nil {

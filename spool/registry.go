@@ -43,7 +43,7 @@ func (s *Spool) lookup(id ID) (*registered, error) {
 	var source io.ReaderAt = f
 	first := make([]byte, 256)
 	n, err := f.ReadAt(first, 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if rest, ok := bytes.CutPrefix(first[:n], []byte(recordWord)); ok {

@@ -29,7 +29,7 @@ func (m *Mailbox) Remove(ctx context.Context) error {
 		return err
 	}
 	now := m.s.sys.Now().UTC()
-	if err := m.ChangePeer(ctx, func(p *Peer) { *p = Peer{RemovedAt: &now} }); err != nil {
+	if err := m.MendPeer(ctx, func(p *Peer) { *p = Peer{RemovedAt: &now} }); err != nil {
 		return err
 	}
 	m.log(event{Event: "removed"})

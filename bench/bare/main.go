@@ -17,12 +17,11 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "bare: %v\n", err)
-		os.Exit(74)
-	}
+	fmt.Fprintf(os.Stderr, "bare: %v\n", run(os.Args[1:]))
+	os.Exit(74)
 }
 
+// run returns only an error.
 func run(args []string) error {
 	if len(args) != 1 {
 		return errors.New("a directory")

@@ -41,6 +41,8 @@ func (c *Caller) writeQuoted(f *spool.File) error {
 	})
 }
 
+// WriteLine writes a line of a body behind prefix, without control characters
+// but tabs, and ends it where ended is set.
 func WriteLine(w io.Writer, prefix string, line []byte, ended bool) error {
 	text := prefix + strings.ReplaceAll(cleanKeepingTabs(string(line)), "\n", "")
 	if ended {

@@ -44,6 +44,15 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 	return &Caller{c, me, s, make(map[string]bool)}, nil
 }
 
+// typed is how the caller types a verb of xfer-inbox on the own mailbox: with
+// --as only where that is how they said who they are.
+func (c *Caller) typed(verb string) string {
+	if c.IsSet("as") {
+		return "xfer-inbox --as " + string(c.Name) + " " + verb
+	}
+	return "xfer-inbox " + verb
+}
+
 // mailbox is the caller's own.
 func (c *Caller) mailbox() (*spool.Mailbox, error) { return c.mailboxOf(c.Name) }
 
@@ -77,7 +86,7 @@ func (c *Caller) PeerError(op string, n spool.Name, err error) error {
 		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"? 'xfer-inbox peers' lists them")
 	}
 	if n == c.Name {
-		return tool.WithHint(err, "'xfer-inbox create' makes your own")
+		return tool.WithHint(err, "'"+c.typed("create")+"' makes your own")
 	}
 	return err
 }

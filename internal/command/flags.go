@@ -7,6 +7,7 @@ import (
 	"xfer/spool"
 )
 
+// FileFlag is --file: where the body is read from.
 func FileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the body is `FILE`; - is standard input"}
 }
@@ -15,6 +16,7 @@ func takeoverFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "takeover", Usage: "work the mailbox from this host from now on"}
 }
 
+// QuoteFlag is --quote: what a peer wrote, marked as such.
 func QuoteFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quote", Usage: "header and body, every line behind \"> \""}
 }

@@ -130,6 +130,12 @@ func (c *Caller) whose(id spool.ID, err error) error {
 	if lerr != nil || l.Header == nil {
 		return err
 	}
+	if l.Folded != nil {
+		return spool.Because(err, "it was finished, and let go")
+	}
+	if l.Header.To == c.Name {
+		return err // it came meanwhile
+	}
 	text := "it is addressed to " + string(l.Header.To) + ", and you are " + string(c.Name)
 	if l.Header.From == c.Name {
 		text = "you sent it; it is " + string(l.Header.To) + "'s to take and to end"

@@ -100,7 +100,7 @@ func policy(c *tool.Call) error {
 	if !given && !c.IsSet("max-queued") {
 		return x.showPolicy(m)
 	}
-	if err := m.ChangePeer(c.Ctx, func(p *spool.Peer) {
+	if err := m.MendPeer(c.Ctx, func(p *spool.Peer) {
 		if given {
 			p.Only = only
 		}

@@ -55,7 +55,7 @@ func (r *sentRecord) Fields() []any {
 func newSentRecord(h *spool.SentHandoff) *sentRecord {
 	r := &sentRecord{
 		ID: h.ID, Kind: h.Kind, To: h.To, Outcome: h.Report.Outcome, SentAt: h.Date.UTC(), Subject: h.Subject, Detail: h.Report.Detail,
-		InReplyTo: h.InReplyTo, Root: h.Header.Conversation(), Labels: h.Labels, Size: h.Size, Digest: h.Digest.String(),
+		InReplyTo: h.InReplyTo, Root: h.Conversation(), Labels: h.Labels, Size: h.Size, Digest: h.Digest.String(),
 	}
 	if h.Conclusion != nil {
 		r.Conclusion, r.ConcludeID = h.Conclusion.Ending, h.Conclusion.ID

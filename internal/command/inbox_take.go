@@ -74,6 +74,9 @@ func take(c *tool.Call) error {
 		return err
 	}
 	if !taken {
+		if p, err := t.m.Peer(); err == nil && p.Hold {
+			t.Err.Say("mailbox %q is on hold: '%s' lets it be taken from", t.Name, t.typed("unhold"))
+		}
 		return tool.Exit(1)
 	}
 	return nil
@@ -188,7 +191,7 @@ func (t *taking) handOut(c *spool.Claim) error {
 	}
 	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + Quoted(c.Subject)
 	if c.Kind == spool.Task {
-		what += "; to end it: xfer-inbox conclude " + string(c.ID) + " done < FILE"
+		what += "; to end it: " + t.typed("conclude") + " " + string(c.ID) + " done < FILE"
 	}
 	t.Err.Say("took %s", what)
 	return nil

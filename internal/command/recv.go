@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	// DefaultPoll is how often a watcher looks where it noticed nothing.
 	DefaultPoll = 5 * time.Second
 	defaultBeat = time.Minute
 )

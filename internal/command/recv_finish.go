@@ -176,7 +176,7 @@ func (h *handling) again(j *job, res handler.Result, counts bool) {
 	}
 	var at time.Time
 	h.note(j, res, func(r *spool.Run) {
-		n := 0
+		var n int
 		if counts {
 			r.Attempts++
 			n = r.Attempts

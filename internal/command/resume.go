@@ -17,6 +17,7 @@ import (
 // query: one of another query, or with a character changed, is refused, and
 // never read as page one.
 
+// ResumeFlag is --resume: the token of the page before.
 func ResumeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "resume", Usage: "go on where a list was cut short, by its `TOKEN`"}
 }

@@ -95,7 +95,7 @@ func (s *batching) run(r *bufio.Reader) error {
 		if err := s.commit(group); err != nil {
 			return err
 		}
-		if end == io.EOF {
+		if errors.Is(end, io.EOF) {
 			return nil
 		}
 		if end != nil {
@@ -159,7 +159,7 @@ func (s *batching) fill(p *parcel, line []byte) error {
 	defer body.Close()
 	r := bufio.NewReaderSize(body, 4<<10)
 	beginning, err := r.Peek(4 << 10)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if draft.Type == "" {

@@ -52,6 +52,7 @@ func OneLine(line string) string {
 	return strings.TrimSpace(line)
 }
 
+// Cut is s, shortened to what a subject may have.
 func Cut(s string) string {
 	if utf8.RuneCountInString(s) <= maxSubject {
 		return s

@@ -135,7 +135,9 @@ func TestConcludeWhileItIsHeld(t *testing.T) {
 	if got := b.ok(b.inbox("alice", "take")); got != "result" {
 		t.Errorf("concluded with %q", got)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	b.exits(1, b.inbox("bob", "take"))
 	if names := b.names("bob", "done"); len(names) != 1 {
 		t.Errorf("in done/: %q", names)

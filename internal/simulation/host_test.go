@@ -181,7 +181,7 @@ func (h *host) take(peer spool.Name, crash bool) bool {
 // conclude ends the oldest tasks that were taken, up to limit (0: all), and
 // tells whether any of them was not concluded before. With crash it ends between
 // the conclusion and the task's move.
-func (h *host) conclude(peer spool.Name, limit int, crash bool) (any bool) {
+func (h *host) conclude(peer spool.Name, limit int, crash bool) (ended bool) {
 	if !h.works(peer, false) {
 		return false
 	}
@@ -189,9 +189,9 @@ func (h *host) conclude(peer spool.Name, limit int, crash bool) (any bool) {
 	l, err := m.List(context.Background(), []spool.Place{spool.Work}, spool.Filter{}, "", limit)
 	h.must(err)
 	for _, task := range l.Handoffs {
-		any = h.concludeOne(m, task, crash) || any
+		ended = h.concludeOne(m, task, crash) || ended
 	}
-	return any
+	return ended
 }
 
 func (h *host) concludeOne(m *spool.Mailbox, task spool.Listed, crash bool) bool {

@@ -26,7 +26,7 @@ var peers = []spool.Name{"alice", "bob"}
 // kinds are the synchronizers that are simulated.
 var kinds = []struct {
 	name string
-	make func(a, b string) synchronizer
+	join func(a, b string) synchronizer
 }{
 	{"syncthing-1", func(a, b string) synchronizer { return &syncthing{a: a, b: b, common: tree{}, old: true} }},
 	{"syncthing-2", func(a, b string) synchronizer { return &syncthing{a: a, b: b, common: tree{}} }},
@@ -56,7 +56,7 @@ func eachSchedule(t *testing.T, test string, forced bool) {
 				first = uint64(time.Now().UnixNano())
 			}
 			for i := range uint64(n) {
-				run(t, first+i, k.make, forced)
+				run(t, first+i, k.join, forced)
 				if t.Failed() {
 					t.Fatalf("again: go test ./internal/simulation -run '%s/%s' -seed %d -schedules 1", test, k.name, first+i)
 				}
@@ -67,9 +67,9 @@ func eachSchedule(t *testing.T, test string, forced bool) {
 }
 
 // run is one schedule.
-func run(t *testing.T, seed uint64, make func(a, b string) synchronizer, forced bool) {
+func run(t *testing.T, seed uint64, join func(a, b string) synchronizer, forced bool) {
 	dir := t.TempDir()
-	w := newWorld(t, [2]string{filepath.Join(dir, "a", "spool"), filepath.Join(dir, "b", "spool")}, seed, make)
+	w := newWorld(t, [2]string{filepath.Join(dir, "a", "spool"), filepath.Join(dir, "b", "spool")}, seed, join)
 	defer w.end()
 	w.begin()
 	if forced {
@@ -95,14 +95,14 @@ func (w *world) end() {
 	}
 }
 
-func newWorld(t *testing.T, dirs [2]string, seed uint64, make func(a, b string) synchronizer) *world {
+func newWorld(t *testing.T, dirs [2]string, seed uint64, join func(a, b string) synchronizer) *world {
 	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), clock: time.Now(), rounds: 3,
 		sent: map[spool.ID]*sent{}, endings: map[spool.ID]int{}, seen: map[spool.ID]string{}}
 	for i, name := range []string{"hosta-00000001", "hostb-00000002"} {
 		skew := time.Duration(w.r.IntN(3)-1) * 24 * time.Hour
 		w.hosts = append(w.hosts, newHost(t, w, dirs[i], name, peers[i], skew, seed))
 	}
-	w.sync = make(w.hosts[0].dir, w.hosts[1].dir)
+	w.sync = join(w.hosts[0].dir, w.hosts[1].dir)
 	return w
 }
 

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -71,7 +72,7 @@ func (c *Call) openBody(path string) (io.ReadCloser, error) {
 // permission would mend.
 func FileError(path string, err error) error {
 	err = cause(err)
-	switch err {
+	switch err { //nolint:errorlint // the errno itself
 	case syscall.ENOENT:
 		err = spool.Because(ErrNoFile, "no such file")
 	case syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.ENXIO:
@@ -97,7 +98,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func (b *body) wrap(err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &spool.Error{Op: b.op, Name: b.name, Err: cause(err)}

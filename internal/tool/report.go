@@ -31,7 +31,7 @@ func hintOf(err error, c Class) string {
 }
 
 func ownHint(err error) string {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // the outermost first
 	case *hinted:
 		return e.hint
 	case *spool.Error:
@@ -39,7 +39,7 @@ func ownHint(err error) string {
 			return e.Hint
 		}
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // one step inward
 	case interface{ Unwrap() error }:
 		if in := e.Unwrap(); in != nil {
 			return ownHint(in)

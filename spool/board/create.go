@@ -19,7 +19,7 @@ const MaxTitle = 200
 // error is spool.ErrValue.
 func ParseTitle(s string) (string, error) {
 	s = strings.TrimSpace(s)
-	why := ""
+	var why string
 	switch n := utf8.RuneCountInString(s); {
 	case s == "":
 		why = "a title cannot be empty"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,23 +157,4 @@ func (w *world) edit(path, old, now string) {
 		w.t.Fatalf("%s holds no %q", path, old)
 	}
 	w.write(path, strings.ReplaceAll(b, old, now))
-}
-
-func (w *world) has(path string) bool {
-	_, err := os.Lstat(w.at(path))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// files are all regular files of the spool, but for those that stay for ever.
-func (w *world) files() []string {
-	w.t.Helper()
-	var all []string
-	w.must(filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			rel, _ := filepath.Rel(w.dir, path)
-			all = append(all, rel)
-		}
-		return err
-	}))
-	return all
 }

@@ -115,7 +115,7 @@ func (c *concluding) told(r fault.Result, before bool) error {
 		return errors.New("said that nothing was sent, and it was")
 	case r.Status == 79 && !c.sent():
 		return errors.New("status 79, and nothing is there")
-	case r.Status != 0 && c.sent() && r.Status != 79 && !(r.Status == 74 && onStdout(r)):
+	case r.Status != 0 && c.sent() && r.Status != 79 && (r.Status != 74 || !onStdout(r)):
 		return fmt.Errorf("status %d, and the conclusion was sent", r.Status)
 	case c.sent() && !strings.Contains(said+printed, id) && !mute(r):
 		return errors.New("it was sent, and its id is told nowhere")

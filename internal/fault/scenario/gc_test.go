@@ -13,87 +13,120 @@ import (
 	"xfer/spool"
 )
 
-// A reaped is what gc is tried on, and what must hold after each try.
+// What gc meets: each is bob's.
+const (
+	finishedID  = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9e") // in done/
+	orphanID    = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9f") // in tmp/, and registered
+	ghostID     = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9g") // in done/, and in new/ again
+	cutID       = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9h") // in new/, not whole
+	concludedID = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9j") // a task in work/, concluded
+)
+
+// A reaped is a world for gc, and what must hold in it after a run with a
+// fault, and after one more without.
 type reaped struct {
 	name  string
 	setup func(*world)
-	// holds is asked after the run with the fault, and left after one more
-	// without.
-	holds, left func(*world) error
+	holds func(*world) error
+	left  func(*world) error
 }
 
 var reapings = []reaped{
-	{"let a finished handoff go", func(w *world) {
-		w.create("bob").deliver(spool.Notification).finished()
-	}, (*world).finishedOrRemembered, (*world).onlyRemembered},
-	{"let the link of one go", func(w *world) {
-		w.create("bob").deliver(spool.Notification).finished().reap()
-	}, (*world).finishedOrRemembered, func(w *world) error {
-		return errors.Join(w.onlyRemembered(), w.absent(w.link()))
-	}},
-	{"undo an orphan", func(w *world) {
-		w.create("bob").deliver(spool.Notification).claim("bob")
-		w.orphan = true
-		w.must(os.Rename(w.inNew(), w.orphaned()))
+	{"reap what is finished, an orphan, a ghost, a cut file and a concluded task", (*world).toReap, (*world).nothingLost, (*world).reapedAll},
+	{"reap the link and a ghost of what was let go", func(w *world) {
+		w.create("bob").put(finishedID, spool.Notification).finished(finishedID).put(ghostID, spool.Notification)
+		b := w.file("bob", spool.New, ghostID)
+		w.finished(ghostID).reap()
+		w.must(os.WriteFile(filepath.Join(w.place("bob", spool.New), string(ghostID)), b, 0o600))
 	}, func(w *world) error {
-		// The link goes first: else a replay would find it, and deliver nothing.
-		if w.absent(w.orphaned()) == nil {
-			return w.absent(w.link())
-		}
-		return nil
+		return errors.Join(w.handled(finishedID), w.handled(ghostID))
 	}, func(w *world) error {
-		return errors.Join(w.absent(w.orphaned()), w.absent(w.link()))
-	}},
-	{"drop a ghost", func(w *world) {
-		w.create("bob").deliver(spool.Notification)
-		b, err := os.ReadFile(w.inNew())
-		w.must(err)
-		w.finished()
-		w.must(os.WriteFile(w.inNew(), b, 0o600))
-	}, (*world).finishedOrRemembered, (*world).onlyRemembered},
-	{"drop a ghost of what was let go", func(w *world) {
-		w.create("bob").deliver(spool.Notification)
-		b, err := os.ReadFile(w.inNew())
-		w.must(err)
-		w.finished().reap()
-		w.must(os.WriteFile(w.inNew(), b, 0o600))
-	}, (*world).finishedOrRemembered, (*world).onlyRemembered},
-	{"set an incomplete file aside", func(w *world) {
-		w.create("bob").deliver(spool.Notification).claim("bob")
-		w.must(os.Truncate(w.inNew(), 200))
-	}, func(w *world) error { return w.oneFile() }, func(w *world) error {
-		return errors.Join(w.oneFile(), w.absent(w.inNew()))
-	}},
-	{"move a concluded task", func(w *world) {
-		w.create("alice", "bob").deliver(spool.Task).taken().concluded()
-		w.must(os.Rename(filepath.Join(w.place("bob", spool.Finished), string(theID)), filepath.Join(w.place("bob", spool.Work), string(theID))))
-	}, func(w *world) error {
-		if w.has("bob", spool.Work, theID) {
-			return nil
-		}
-		return w.finishedOrRemembered()
-	}, func(w *world) error {
-		return errors.Join(w.absent(filepath.Join(w.place("bob", spool.Work), string(theID))), w.finishedOrRemembered())
+		return errors.Join(w.handled(finishedID), w.handled(ghostID), w.empty("bob", spool.New), w.unlinked(finishedID))
 	}},
 }
 
-func (w *world) inNew() string    { return filepath.Join(w.place("bob", spool.New), string(theID)) }
-func (w *world) orphaned() string { return w.at("peers", "bob", "tmp", string(theID)+".0") }
-func (w *world) link() string {
-	return w.at("local", "ids", string(theID)[len(theID)-2:], string(theID))
+func (w *world) toReap() {
+	w.create("alice", "bob")
+	w.put(finishedID, spool.Notification).finished(finishedID)
+	w.put(ghostID, spool.Notification)
+	b := w.file("bob", spool.New, ghostID)
+	w.finished(ghostID)
+	w.must(os.WriteFile(filepath.Join(w.place("bob", spool.New), string(ghostID)), b, 0o600))
+	w.put(cutID, spool.Notification)
+	w.must(os.Truncate(filepath.Join(w.place("bob", spool.New), string(cutID)), 200))
+	w.put(orphanID, spool.Notification)
+	w.orphan = true
+	w.must(os.Rename(filepath.Join(w.place("bob", spool.New), string(orphanID)), w.orphaned()))
+	w.put(concludedID, spool.Task).finished(concludedID)
+	c, err := w.claim("bob").Conclude(concludedID, spool.Done, spool.Draft{Type: "text/plain"})
+	w.must(err)
+	_, _, err = c.Commit(context.Background())
+	w.must(err)
+	w.must(os.Rename(filepath.Join(w.place("bob", spool.Finished), string(concludedID)), filepath.Join(w.place("bob", spool.Work), string(concludedID))))
 }
 
-func (w *world) absent(path string) error {
+func (w *world) nothingLost() error {
+	err := errors.Join(w.handled(finishedID), w.handled(ghostID), w.oneFile(cutID))
+	if !w.has("bob", spool.Work, concludedID) {
+		err = errors.Join(err, w.handled(concludedID))
+	}
+	// The link goes first: else a replay would find it, and deliver nothing.
+	if absent(w.orphaned()) == nil {
+		err = errors.Join(err, w.unlinked(orphanID))
+	}
+	return err
+}
+
+func (w *world) reapedAll() error {
+	return errors.Join(w.handled(finishedID), w.handled(ghostID), w.handled(concludedID), w.oneFile(cutID), absent(w.orphaned()), w.unlinked(orphanID),
+		w.empty("bob", spool.New), w.empty("bob", spool.Work))
+}
+
+// put delivers a handoff of alice's to bob.
+func (w *world) put(id spool.ID, k spool.Kind) *world {
+	w.t.Helper()
+	s, err := spool.Open(w.spool, w.sys)
+	w.must(err)
+	d, err := s.NewDelivery(spool.Draft{ID: id, From: "alice", To: "bob", Kind: k, Subject: "s", Type: "text/plain"})
+	w.must(err)
+	_, err = d.Write([]byte(theBody))
+	w.must(err)
+	_, err = d.Commit(context.Background())
+	w.must(err)
+	return w
+}
+
+func (w *world) file(n spool.Name, p spool.Place, id spool.ID) []byte {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join(w.place(n, p), string(id)))
+	w.must(err)
+	return b
+}
+
+func (w *world) orphaned() string { return w.at("peers", "bob", "tmp", string(orphanID)+".0") }
+
+func absent(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s is there, %v", path, err)
 	}
 	return nil
 }
 
-// finished lets bob take theID, which ends a notification.
-func (w *world) finished() *world {
+func (w *world) unlinked(id spool.ID) error {
+	return absent(w.at("local", "ids", string(id)[len(id)-2:], string(id)))
+}
+
+func (w *world) empty(n spool.Name, p spool.Place) error {
+	if all := names(w.place(n, p)); len(all) > 0 {
+		return fmt.Errorf("%s/ has %q", p, all)
+	}
+	return nil
+}
+
+// finished lets bob take id, which ends a notification.
+func (w *world) finished(id spool.ID) *world {
 	w.t.Helper()
-	c, err := w.claim("bob").ClaimID(context.Background(), theID)
+	c, err := w.claim("bob").ClaimID(context.Background(), id)
 	w.must(err)
 	defer c.Release()
 	w.must(c.Taken(""))
@@ -101,7 +134,7 @@ func (w *world) finished() *world {
 }
 
 // reap lets go what is finished, as gc does.
-func (w *world) reap() *world {
+func (w *world) reap() {
 	w.t.Helper()
 	s, err := spool.Open(w.spool, w.sys)
 	w.must(err)
@@ -117,16 +150,14 @@ func (w *world) reap() *world {
 	}))
 	n, _, err := r.LetGo(context.Background(), "bob", all)
 	w.must(err)
-	if n != 1 {
-		w.t.Fatalf("%d let go", n)
+	if n == 0 || n != len(all) {
+		w.t.Fatalf("%d of %d let go", n, len(all))
 	}
-	return w
 }
 
-// finishedOrRemembered wants the handoff to stand in done/, or to be remembered
-// as handled.
-func (w *world) finishedOrRemembered() error {
-	if w.has("bob", spool.Finished, theID) {
+// handled wants id to stand in done/, or to be remembered as handled.
+func (w *world) handled(id spool.ID) error {
+	if w.has("bob", spool.Finished, id) {
 		return nil
 	}
 	s, err := spool.Open(w.spool, w.sys)
@@ -137,54 +168,45 @@ func (w *world) finishedOrRemembered() error {
 	if err != nil {
 		return err
 	}
-	r, err := m.Outcome(theID)
+	r, err := m.Outcome(id)
 	if err == nil && r.Outcome != spool.Delivered {
-		err = fmt.Errorf("neither in done/ nor remembered: %s", r.Outcome)
+		err = fmt.Errorf("%s is neither in done/ nor remembered: %s", id, r.Outcome)
 	}
 	return err
 }
 
-func (w *world) onlyRemembered() error {
-	return errors.Join(w.finishedOrRemembered(), w.absent(w.inNew()),
-		w.absent(filepath.Join(w.place("bob", spool.Finished), string(theID))))
-}
-
-// oneFile wants the file to be in new/ or set aside.
-func (w *world) oneFile() error {
-	n := len(names(w.place("bob", spool.New)))
-	for _, name := range names(w.place("bob", spool.Bad)) {
-		if !strings.HasSuffix(name, ".reason") {
+// oneFile wants id's file to be in new/ or set aside.
+func (w *world) oneFile(id spool.ID) error {
+	n := 0
+	for _, name := range append(names(w.place("bob", spool.New)), names(w.place("bob", spool.Bad))...) {
+		if strings.HasPrefix(name, string(id)) && !strings.HasSuffix(name, ".reason") {
 			n++
 		}
 	}
 	if n != 1 {
-		return fmt.Errorf("%d files", n)
+		return fmt.Errorf("%d files of %s", n, id)
 	}
 	return nil
 }
 
-// reaping runs gc on it, for which all is old.
+// reaping runs gc on it, for which all but what was set aside is old.
 func (w *world) reaping(gc string, r reaped) fault.Trial {
 	trial := w.trial(gc, "", "--tmp-age", "0", "--keep-done", "0")
 	trial.Check = func(res fault.Result) error {
 		if err := errors.Join(ended(res), r.holds(w)); err != nil {
 			return err
 		}
-		// What a run before left is settled by the next, and the next but one.
-		for range 2 {
-			a, err := again(trial, 0)
-			if err != nil {
-				return err
-			}
-			if a.stdout+a.stderr != "" {
-				return fmt.Errorf("again: said %q", a.stdout+a.stderr)
-			}
+		a, err := again(trial, 0)
+		if err != nil {
+			return err
+		}
+		if a.stdout+a.stderr != "" {
+			return fmt.Errorf("again: said %q", a.stdout+a.stderr)
 		}
 		if err := r.left(w); err != nil {
 			return fmt.Errorf("again: %w", err)
 		}
-		w.orphan = false
-		return w.sound(fault.Result{})
+		return w.sound(fault.Result{Attempt: fault.Attempt{Fault: fault.Kill}})
 	}
 	return trial
 }

@@ -126,7 +126,7 @@ func (s *sending) toldPeer(r fault.Result, n spool.Name, line string, there []st
 			return errors.New("status 79, and nothing is there")
 		}
 		return nil
-	case line == "-" || r.Status != 79 && !(r.Status == 74 && onStdout(r)):
+	case line == "-" || r.Status != 79 && (r.Status != 74 || !onStdout(r)):
 		return fmt.Errorf("status %d for %s, and new/ has %q", r.Status, n, there)
 	case !strings.Contains(string(r.Stderr), there[0]) && !mute(r):
 		return fmt.Errorf("it was sent to %s, and its id is told nowhere", n)
