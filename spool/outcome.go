@@ -32,13 +32,22 @@ func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
 		r.Outcome = Unknown
 		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
 	}
+	e := entry{}
 	if len(found) > 0 {
-		r.Outcome, r.Detail = m.outcomeAt(rightmost(found))
+		e = rightmost(found)
+	}
+	if e.place != "" && e.place != New && e.place != Cur {
+		r.Outcome, r.Detail = m.outcomeAt(e)
 		return r, nil
 	}
+	// What a sync tool brought back into new/ may have been let go.
 	before, folded, err := m.folded(id)
 	if err == nil && folded && before.Last.Handled() {
 		return before.report(r), nil
+	}
+	if e.place != "" {
+		r.Outcome, r.Detail = m.outcomeAt(e)
+		return r, nil
 	}
 	r.Outcome = Unknown
 	if err != nil {

@@ -101,7 +101,7 @@ func (m *Mailbox) changePeer(ctx context.Context, mend bool, change func(*Peer))
 	}
 	defer unlock()
 	p, err := m.readPeer()
-	if err != nil && !(mend && errors.Is(err, ErrMalformed)) {
+	if err != nil && (!mend || !errors.Is(err, ErrMalformed)) {
 		return err
 	}
 	change(&p)

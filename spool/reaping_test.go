@@ -492,3 +492,21 @@ func TestHalfMadeSpool(t *testing.T) {
 		t.Errorf("init after a crash: %v", err)
 	}
 }
+
+// What a sync tool brought back into new/ is delivered all the same, where it
+// was finished and let go.
+func TestOutcomeOfAGhostOfWhatWasLetGo(t *testing.T) {
+	s := newSpool(t, "bob")
+	m := worked(t, s)
+	id := mustSend(t, s, note(""), "body")
+	b, err := os.ReadFile(m.file(New, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	takeAll(t, m)
+	letGo(t, m, id)
+	put(t, m.file(New, id), b)
+	if r, err := m.Outcome(id); err != nil || r.Outcome != Delivered {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

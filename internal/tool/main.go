@@ -80,12 +80,12 @@ func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 		go func() {
 			sig := (<-ch).(syscall.Signal)
 			caught.Store(int32(sig))
-			cancel(interrupted{sig})
 			for _, other := range watched {
 				if other != sig {
 					signal.Reset(other)
 				}
 			}
+			cancel(interrupted{sig})
 			time.AfterFunc(sameSignal, func() { signal.Reset(sig) })
 		}()
 	})
