@@ -36,7 +36,11 @@ vetted() {
 units() {
 	# shellcheck disable=SC2046 # a list of packages
 	scripts/gotest.sh -race -shuffle=on -timeout 30m \
-		$("$GO" list ./... | grep -Ev '^xfer/(testscript|internal/fault)(/|$)')
+		$("$GO" list ./... | grep -Ev '^xfer/(testscript|internal/fault|internal/e2e|internal/command/process)(/|$)')
+}
+# Whole processes, some of them against a clock: one package at a time.
+processes() {
+	scripts/gotest.sh -race -shuffle=on -timeout 30m -p 1 ./internal/e2e ./internal/command/process
 }
 goldens() { # goldens VARIABLE=VALUE [flags]
 	variable=$1
@@ -46,6 +50,7 @@ goldens() { # goldens VARIABLE=VALUE [flags]
 
 suite 'source: gofmt, vet' vetted
 suite 'units' units
+suite 'processes' processes
 suite 'golden scripts, umask 022' goldens XFER_TEST_UMASK=022 -race -shuffle=on
 suite 'golden scripts, umask 002' goldens XFER_TEST_UMASK=002 -race -shuffle=on
 suite 'golden scripts, no hard links' goldens XFER_TEST_DENY=linkat
