@@ -12,7 +12,7 @@ trap 'rm -f "$log"' EXIT
 # Test output is kept until its test ends. What is left when a package ends
 # belongs to tests that a crash or a timeout cut off.
 # shellcheck disable=SC2016 # jq's variables
-env --default-signal=INT,HUP ${GO:-go} test -json "$@" 2>&1 | jq --unbuffered -Rnrj '
+env --default-signal=INT,HUP "${GO:-go}" test -json "$@" 2>&1 | jq --unbuffered -Rnrj '
 	foreach (inputs | . as $line | fromjson? // {Action: "text", Output: ($line + "\n")}) as $e ({held: {}};
 		($e.Package // "") as $p | ($e.Test // "") as $t | .say = "" |
 		if $e.Action == "output" and $t != "" then .held[$p][$t] += [$e.Output]
