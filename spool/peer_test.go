@@ -10,7 +10,7 @@ import (
 
 func change(t *testing.T, m *Mailbox, how func(*Peer)) {
 	t.Helper()
-	if err := m.ChangePeer(context.Background(), how); err != nil {
+	if err := m.MendPeer(context.Background(), how); err != nil {
 		t.Fatal(err)
 	}
 }

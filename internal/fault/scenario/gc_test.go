@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"xfer/internal/fault"
@@ -15,11 +14,9 @@ import (
 
 // What gc meets: each is bob's.
 const (
-	finishedID  = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9e") // in done/
-	orphanID    = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9f") // in tmp/, and registered
-	ghostID     = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9g") // in done/, and in new/ again
-	cutID       = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9h") // in new/, not whole
-	concludedID = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9j") // a task in work/, concluded
+	finishedID = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9e") // in done/
+	orphanID   = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9f") // in tmp/, and registered
+	ghostID    = spool.ID("01kb9w6t3v8f5s7q2m4x0c1d9g") // in done/, and in new/ again
 )
 
 // A reaped is a world for gc, and what must hold in it after a run with a
@@ -32,7 +29,7 @@ type reaped struct {
 }
 
 var reapings = []reaped{
-	{"reap what is finished, an orphan, a ghost, a cut file and a concluded task", (*world).toReap, (*world).nothingLost, (*world).reapedAll},
+	{"reap what is finished, an orphan and a ghost", (*world).toReap, (*world).nothingLost, (*world).reapedAll},
 	{"reap the link and a ghost of what was let go", func(w *world) {
 		w.create("bob").put(finishedID, spool.Notification).finished(finishedID).put(ghostID, spool.Notification)
 		b := w.file("bob", spool.New, ghostID)
@@ -46,30 +43,19 @@ var reapings = []reaped{
 }
 
 func (w *world) toReap() {
-	w.create("alice", "bob")
+	w.create("bob")
 	w.put(finishedID, spool.Notification).finished(finishedID)
 	w.put(ghostID, spool.Notification)
 	b := w.file("bob", spool.New, ghostID)
 	w.finished(ghostID)
 	w.must(os.WriteFile(filepath.Join(w.place("bob", spool.New), string(ghostID)), b, 0o600))
-	w.put(cutID, spool.Notification)
-	w.must(os.Truncate(filepath.Join(w.place("bob", spool.New), string(cutID)), 200))
 	w.put(orphanID, spool.Notification)
 	w.orphan = true
 	w.must(os.Rename(filepath.Join(w.place("bob", spool.New), string(orphanID)), w.orphaned()))
-	w.put(concludedID, spool.Task).finished(concludedID)
-	c, err := w.claim("bob").Conclude(concludedID, spool.Done, spool.Draft{Type: "text/plain"})
-	w.must(err)
-	_, _, err = c.Commit(context.Background())
-	w.must(err)
-	w.must(os.Rename(filepath.Join(w.place("bob", spool.Finished), string(concludedID)), filepath.Join(w.place("bob", spool.Work), string(concludedID))))
 }
 
 func (w *world) nothingLost() error {
-	err := errors.Join(w.handled(finishedID), w.handled(ghostID), w.oneFile(cutID))
-	if !w.has("bob", spool.Work, concludedID) {
-		err = errors.Join(err, w.handled(concludedID))
-	}
+	err := errors.Join(w.handled(finishedID), w.handled(ghostID))
 	// The link goes first: else a replay would find it, and deliver nothing.
 	if absent(w.orphaned()) == nil {
 		err = errors.Join(err, w.unlinked(orphanID))
@@ -78,8 +64,7 @@ func (w *world) nothingLost() error {
 }
 
 func (w *world) reapedAll() error {
-	return errors.Join(w.handled(finishedID), w.handled(ghostID), w.handled(concludedID), w.oneFile(cutID), absent(w.orphaned()), w.unlinked(orphanID),
-		w.empty("bob", spool.New), w.empty("bob", spool.Work))
+	return errors.Join(w.handled(finishedID), w.handled(ghostID), absent(w.orphaned()), w.unlinked(orphanID), w.empty("bob", spool.New))
 }
 
 // put delivers a handoff of alice's to bob.
@@ -113,7 +98,11 @@ func absent(path string) error {
 }
 
 func (w *world) unlinked(id spool.ID) error {
-	return absent(w.at("local", "ids", string(id)[len(id)-2:], string(id)))
+	return absent(w.linkOf(id))
+}
+
+func (w *world) linkOf(id spool.ID) string {
+	return w.at("local", "ids", string(id)[len(id)-2:], string(id))
 }
 
 func (w *world) empty(n spool.Name, p spool.Place) error {
@@ -173,20 +162,6 @@ func (w *world) handled(id spool.ID) error {
 		err = fmt.Errorf("%s is neither in done/ nor remembered: %s", id, r.Outcome)
 	}
 	return err
-}
-
-// oneFile wants id's file to be in new/ or set aside.
-func (w *world) oneFile(id spool.ID) error {
-	n := 0
-	for _, name := range append(names(w.place("bob", spool.New)), names(w.place("bob", spool.Bad))...) {
-		if strings.HasPrefix(name, string(id)) && !strings.HasSuffix(name, ".reason") {
-			n++
-		}
-	}
-	if n != 1 {
-		return fmt.Errorf("%d files of %s", n, id)
-	}
-	return nil
 }
 
 // reaping runs gc on it, for which all but what was set aside is old.
