@@ -24,6 +24,11 @@ need fish fish
 need systemd-analyze systemd
 need flock util-linux
 need gcc gcc libc6-dev
+if [ "$(id -u)" -eq 0 ]; then # for the power cuts
+	need mkfs.ext4 e2fsprogs
+	need mkfs.xfs xfsprogs
+	need xfs_io xfsprogs
+fi
 need bindfs bindfs
 need fusermount3 fuse3
 # A gcc without the C library's headers builds neither -race nor bench/.

@@ -66,6 +66,8 @@ suite 'golden scripts, umask 002' goldens XFER_TEST_UMASK=002 -race -shuffle=on
 suite 'golden scripts, no hard links' goldens XFER_TEST_DENY=linkat
 suite 'golden scripts, no renameat2' goldens XFER_TEST_DENY=renameat2
 suite 'faults' scripts/gotest.sh -count=1 -timeout 30m ./internal/fault/...
+# Mounting is root's.
+[ "$(id -u)" -ne 0 ] || suite 'power cuts' scripts/gotest.sh -count=1 -tags powercut ./internal/powercut
 suite 'across machines' scripts/test-sync.sh
 
 printf '\n%s' "$summary"
