@@ -60,18 +60,13 @@ func (s *Spool) ResolveAny(part IDPart) (ID, error) {
 // Locate looks for id in the registry and in every mailbox. The error is
 // ErrNoHandoff when nothing here knows of it.
 func (s *Spool) Locate(id ID) (*Located, error) {
-	l, err := s.locate(id)
-	if err == nil && len(l.Seen) == 0 {
+	l, err := s.seek(id)
+	if err == nil && len(l.Seen) == 0 && l.Folded == nil {
 		s.sys.Wait(lookAgain) // a rename by a sync tool shows neither name for a moment
-		l, err = s.locate(id)
+		l, err = s.seek(id)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if len(l.Seen) == 0 {
-		if err := s.recall(l); err != nil {
-			return nil, err
-		}
 	}
 	if len(l.Seen) == 0 && !l.Sent && l.Folded == nil {
 		return nil, ErrNoHandoff
@@ -84,6 +79,15 @@ func (s *Spool) Locate(id ID) (*Located, error) {
 	}
 	s.judge(l)
 	return l, nil
+}
+
+// seek is locate, and recall where id stands nowhere.
+func (s *Spool) seek(id ID) (*Located, error) {
+	l, err := s.locate(id)
+	if err == nil && len(l.Seen) == 0 {
+		err = s.recall(l)
+	}
+	return l, err
 }
 
 func (s *Spool) locate(id ID) (*Located, error) {
@@ -190,7 +194,7 @@ func (s *Spool) judge(l *Located) {
 	default:
 		e := rightmost(found)
 		if l.Err = l.faultAt(e.place); l.Err == nil {
-			l.Report.Outcome, l.Report.Detail = m.outcomeAt(e)
+			l.Report, l.Err = m.outcome(l.ID, l.Report)
 		}
 	}
 }

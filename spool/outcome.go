@@ -27,32 +27,53 @@ func (m *Mailbox) Outcome(id ID) (Report, error) {
 
 // outcome reads from the disk what became of id.
 func (m *Mailbox) outcome(id ID, r Report) (Report, error) {
-	found, err := m.findTwice(id)
+	found, err := m.find(id)
 	if err != nil {
-		r.Outcome = Unknown
-		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
+		return m.outcomeUnknown(r, "where it is now cannot be told: "+err.Error())
 	}
 	e := entry{}
 	if len(found) > 0 {
 		e = rightmost(found)
 	}
-	if e.place != "" && e.place != New && e.place != Cur {
-		r.Outcome, r.Detail = m.outcomeAt(e)
-		return r, nil
-	}
 	// What a sync tool brought back into new/ may have been let go.
-	before, folded, err := m.folded(id)
-	if err == nil && folded && before.Last.Handled() {
+	if e.place == "" || e.place == New || e.place == Cur {
+		before, folded, err := m.folded(id)
+		if err != nil {
+			return m.outcomeUnknown(r, "where it is now cannot be told: "+err.Error())
+		}
+		if folded && before.Last.Handled() {
+			return before.report(r), nil
+		}
+	}
+	if e.place == "" {
+		if found, err = m.findTwice(id); err != nil || len(found) == 0 {
+			return m.outcomeNowhere(r, err)
+		}
+		e = rightmost(found)
+	}
+	r.Outcome, r.Detail = m.outcomeAt(e)
+	return r, nil
+}
+
+func (m *Mailbox) outcomeUnknown(r Report, why string) (Report, error) {
+	r.Outcome = Unknown
+	return r, Because(ErrUnknown, "it is written, but "+why)
+}
+
+// outcomeNowhere is about an id that is in no place, after two looks.
+func (m *Mailbox) outcomeNowhere(r Report, err error) (Report, error) {
+	if err != nil {
+		return m.outcomeUnknown(r, "where it is now cannot be told: "+err.Error())
+	}
+	// gc may have let it go between the looks.
+	before, folded, err := m.folded(r.ID)
+	switch {
+	case err != nil:
+		return m.outcomeUnknown(r, "where it is now cannot be told: "+err.Error())
+	case folded && before.Last.Handled():
 		return before.report(r), nil
 	}
-	if e.place != "" {
-		r.Outcome, r.Detail = m.outcomeAt(e)
-		return r, nil
-	}
 	r.Outcome = Unknown
-	if err != nil {
-		return r, Because(ErrUnknown, "it is written, but where it is now cannot be told: "+err.Error())
-	}
 	return r, Because(ErrUnknown, "it was written, and is now in no place of the mailbox")
 }
 

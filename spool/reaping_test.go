@@ -509,4 +509,7 @@ func TestOutcomeOfAGhostOfWhatWasLetGo(t *testing.T) {
 	if r, err := m.Outcome(id); err != nil || r.Outcome != Delivered {
 		t.Errorf("%+v, %v", r, err)
 	}
+	if l, err := s.Locate(id); err != nil || l.Report.Outcome != Delivered {
+		t.Errorf("located as %+v, %v", l, err)
+	}
 }
