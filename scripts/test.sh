@@ -13,7 +13,13 @@ umask 022
 
 # What is tested is the order of system calls, which strace and the kernel
 # show on any filesystem: on one in memory, thousands of syncs cost nothing.
-if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
+# It has to have the room for them, and the inodes.
+roomy() { # roomy DIRECTORY
+	[ -w "$1" ] &&
+		df --output=avail "$1" | awk 'NR == 2 && $1 >= 4000000 { ok = 1 } END { exit !ok }' &&
+		df --output=iavail "$1" | awk 'NR == 2 && $1 >= 1000000 { ok = 1 } END { exit !ok }'
+}
+if [ -z "${TMPDIR:-}" ] && roomy /dev/shm; then
 	TMPDIR=$(mktemp -d /dev/shm/xfer-test.XXXXXX)
 	export TMPDIR
 	trap 'rm -rf "$TMPDIR"' EXIT
