@@ -36,7 +36,7 @@ var unfinished = []Place{New, Cur, Work}
 func TestPagesWhileOthersWork(t *testing.T) {
 	s := newSpool(t, "bob")
 	m := mailbox(t, s, "bob")
-	const staying, taken = 1500, 300
+	const staying, taken, sentBeside = 1500, 300, 500
 	var stay []ID
 	for i := range staying + taken {
 		id := mustSend(t, s, note(""), "")
@@ -44,24 +44,12 @@ func TestPagesWhileOthersWork(t *testing.T) {
 			stay = append(stay, id)
 		}
 	}
-	stop := make(chan struct{})
 	var others sync.WaitGroup
-	others.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if _, err := send(s, note(""), ""); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		}
-	})
 	others.Go(func() { takeAllBut(t, m, stay) })
 	var shown []ID
 	for range 4 {
+		// So many, and no more: a sender without an end outruns the pages.
+		others.Go(func() { sendMany(t, s, sentBeside) })
 		shown = pages(t, m, unfinished, 1000)
 		if !slices.IsSorted(shown) || len(slices.Compact(slices.Clone(shown))) != len(shown) {
 			t.Error("an id is shown twice, or out of order")
@@ -76,8 +64,16 @@ func TestPagesWhileOthersWork(t *testing.T) {
 			t.Errorf("%d of %d ids were not shown", missing, len(stay))
 		}
 	}
-	close(stop)
 	others.Wait()
+}
+
+func sendMany(t *testing.T, s *Spool, n int) {
+	for range n {
+		if _, err := send(s, note(""), ""); err != nil {
+			t.Error(err)
+			return
+		}
+	}
 }
 
 // takeAllBut takes what was sent before stay's last, and leaves stay.
