@@ -25,6 +25,7 @@ var checks = []struct {
 	{"conclusion", (*checker).conclusions},
 	{"set-aside", (*checker).setAside},
 	{"registry", (*checker).registry},
+	{"claim", (*checker).claims},
 	{"temp", (*checker).temps},
 }
 
@@ -83,6 +84,12 @@ func (c *checker) say(s Severity, path string, m Mend, p phrase, facts ...Fact) 
 		path = filepath.ToSlash(rel)
 	}
 	c.found = append(c.found, Finding{Severity: s, Check: c.name, Path: path, Message: Say(p, facts...), Mend: m})
+}
+
+// mayClaim tells whether this host works m, or nobody does.
+func (c *checker) mayClaim(m *Mailbox) bool {
+	home, err := m.home()
+	return err == nil && (home.Host == "" || home.Host.Same(c.s.host))
 }
 
 // mends is what mends what stands in m: gc, where this host works it.

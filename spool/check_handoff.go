@@ -152,12 +152,16 @@ func (c *checker) conclusions() error {
 
 func (c *checker) task(task standing) {
 	var first *Header
-	for _, st := range c.whole[task.e.id.Conclusion()] {
+	all := c.whole[task.e.id.Conclusion()]
+	for _, st := range all {
 		if st.h.ends(task.h) {
 			first = st.h
 		} else {
-			c.say(Warning, st.path(), MendNone, "it has the id of the conclusion of %s, and does not end it", task.e.id)
+			c.blocked(task, st.path(), c.mayClaim(st.m))
 		}
+	}
+	if r, err := c.s.lookup(task.e.id.Conclusion()); len(all) == 0 && err == nil && !r.ends(task.h) {
+		c.blocked(task, c.s.idFile(r.ID), true)
 	}
 	switch place := task.e.place; {
 	case place == Bad:
@@ -166,4 +170,14 @@ func (c *checker) task(task standing) {
 	case first == nil && place == Finished:
 		c.say(Note, task.path(), MendNone, "in done/, and its conclusion is not here to be seen")
 	}
+}
+
+// blocked is about what has the id of the conclusion of task, so that nothing
+// can end it.
+func (c *checker) blocked(task standing, path string, ours bool) {
+	mend := MendNone
+	if ours && task.e.place.unfinished() {
+		mend = MendRepair
+	}
+	c.say(Warning, path, mend, "it has the id of the conclusion of %s, and does not end it", task.e.id)
 }

@@ -10,6 +10,14 @@ import (
 	"xfer/internal/durable"
 )
 
+// claims looks at the numbers by which this host claimed mailboxes.
+func (c *checker) claims() error {
+	return c.s.eachBrokenClaim(func(path string, err error) error {
+		c.say(Fault, path, MendRepair, "it cannot be read: %s", Cause{err})
+		return nil
+	})
+}
+
 // registry compares this host's registry with what stands in the places.
 func (c *checker) registry() error {
 	shards, err := readNames(c.s.idsDir())

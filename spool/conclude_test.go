@@ -109,6 +109,11 @@ func TestConclusionThatIsNone(t *testing.T) {
 			if bodies, _ := takeAll(t, m); bodies[id] != "body" {
 				t.Errorf("handed out: %q", bodies)
 			}
+			wantFreed(t, s, 1)
+			if _, moved, err := conclude(m, id, Done, "result"); !moved || err != nil {
+				t.Errorf("concluded: %t, %v", moved, err)
+			}
+			wantFreed(t, s, 0)
 		})
 	}
 }

@@ -54,6 +54,7 @@ var (
 	ErrNoSpool = errors.New("not a spool")
 	ErrVersion = errors.New("format not known to this program")
 	ErrConfig  = errors.New("configuration")
+	ErrOwnFile = errors.New("a file of local/ that cannot be read") // doctor --repair writes it anew
 
 	// Ask what became of it; do not send anew.
 	ErrUnknown = errors.New("outcome unknown")

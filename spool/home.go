@@ -187,9 +187,11 @@ func (m *Mailbox) claimHome(ctx context.Context, l Live) (Live, error) {
 	return l, m.writeLive(&l, true)
 }
 
+const maxClaimFile = 64 // bytes
+
 // ownClaim is the number of the last claim that this host made on the mailbox.
 func (m *Mailbox) ownClaim() (uint64, error) {
-	b, err := durable.ReadRegular(m.s.claimFile(m.name), 64)
+	b, err := m.s.readOwn(m.s.claimFile(m.name), maxClaimFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"xfer/internal/durable"
 )
@@ -69,7 +70,7 @@ func (s *Spool) localFault() (why, err error) {
 	if !info.IsDir() {
 		return nil, Because(ErrConfig, "its local is not a directory")
 	}
-	b, err := durable.ReadRegular(s.selfFile(), 256)
+	b, err := s.readOwn(s.selfFile(), 256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errNoLocal, nil
 	}
@@ -86,6 +87,16 @@ func (s *Spool) localFault() (why, err error) {
 			Hint: "two machines or containers share one directory? set XFER_HOST=" + clip(host) + " in both"}, nil
 	}
 	return nil, nil
+}
+
+// readOwn is what a small file of local/ holds. The error is ErrOwnFile where it
+// can never be read, and fs.ErrNotExist.
+func (s *Spool) readOwn(path string, limit int64) ([]byte, error) {
+	b, err := durable.ReadRegular(path, limit)
+	if errors.Is(err, syscall.EFBIG) || errors.Is(err, fs.ErrPermission) || notRegular(err) {
+		err = Because(ErrOwnFile, s.below(path).fact()+": it cannot be read: "+Cause{err}.fact())
+	}
+	return b, err
 }
 
 // twoHosts is found by errors.Is as errTwoHosts and as what it wraps.

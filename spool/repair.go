@@ -13,7 +13,7 @@ import (
 )
 
 // What doctor repairs. The places are the truth: the registry is rebuilt from
-// them, and nothing here moves or removes a handoff.
+// them, and nothing here removes a handoff.
 
 // Adopt makes local/ this host's, on a machine that really changed: its name
 // or id is another, and the directory is the same. The error is ErrConfig
@@ -52,6 +52,34 @@ func (s *Spool) IgnoreLacks() ([]string, error) {
 		return nil, err
 	}
 	return missingLines(string(b), ignored("")), nil
+}
+
+// RepairClaims removes the numbers by which this host claimed mailboxes that
+// cannot be read; the highest that is seen counts then. It returns how many.
+func (s *Spool) RepairClaims(context.Context) (n int, err error) {
+	err = s.eachBrokenClaim(func(path string, _ error) error {
+		n++
+		return durable.Remove(path)
+	})
+	return n, err
+}
+
+func (s *Spool) eachBrokenClaim(do func(path string, err error) error) error {
+	names, err := readNames(s.claimsDir())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := filepath.Join(s.claimsDir(), name)
+		_, err := durable.ReadRegular(path, maxClaimFile)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := do(path, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // FolderFault is what is wrong with a Syncthing folder that the spool lies in,

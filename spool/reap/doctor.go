@@ -2,6 +2,7 @@ package reap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,9 @@ func (d *Doctor) peers(ctx context.Context) error {
 			continue
 		}
 		st, err := m.Judge(true)
+		if errors.Is(err, spool.ErrOwnFile) {
+			continue // told by the check of claims
+		}
 		if err != nil {
 			return err
 		}
@@ -255,22 +259,29 @@ func (d *Doctor) segments(ctx context.Context) error {
 	return nil
 }
 
-// Repair mends what can be mended without a decision: .stignore, modes, and the
-// registry, which is rebuilt from the places.
+// Repair mends what can be mended without a decision: .stignore, modes, this
+// host's claims, the registry, which is rebuilt from the places, and what keeps
+// a task from being concluded.
 func (d *Doctor) Repair(ctx context.Context) (did []string, err error) {
 	if err := d.S.RepairIgnore(); err != nil {
 		return did, err
 	}
-	n, err := d.S.RepairModes(ctx)
-	if n > 0 {
-		did = append(did, fmt.Sprintf("modes set: %d", n))
+	for _, step := range []struct {
+		did string
+		do  func(context.Context) (int, error)
+	}{
+		{"modes set", d.S.RepairModes},
+		{"claims removed that could not be read", d.S.RepairClaims},
+		{"entries of the registry mended", d.S.RebuildRegistry},
+		{"ids of conclusions made free", d.S.Unblock},
+	} {
+		n, err := step.do(ctx)
+		if n > 0 {
+			did = append(did, fmt.Sprintf("%s: %d", step.did, n))
+		}
+		if err != nil {
+			return did, err
+		}
 	}
-	if err != nil {
-		return did, err
-	}
-	n, err = d.S.RebuildRegistry(ctx)
-	if n > 0 {
-		did = append(did, fmt.Sprintf("entries of the registry mended: %d", n))
-	}
-	return did, err
+	return did, nil
 }

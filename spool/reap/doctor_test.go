@@ -18,6 +18,14 @@ const (
 	link     = "local/ids/9f/" + string(aNote)
 )
 
+var planted = (aTask[:25] + "z").Conclusion()
+
+// plant sends bob a task, and alice what has the id of its conclusion.
+func (w *world) plant() {
+	w.send(spool.Draft{ID: aTask[:25] + "z", From: "alice", To: "bob", Kind: spool.Task})
+	w.send(spool.Draft{ID: planted, From: "bob", To: "alice", Kind: spool.Notification})
+}
+
 // A fault is one way to break a spool.
 type fault struct {
 	name   string
@@ -84,6 +92,10 @@ var faults = []fault{
 	}},
 	{name: "a broken card", do: func(w *world) { w.write("board/plan.md", "---\n<<<<<<<\nid: plan\n---\n") }, want: "error card board/plan.md"},
 	{name: "a notification in work", do: func(w *world) { w.rename(noted, "peers/bob/work/"+string(aNote)) }, want: "error handoff peers/bob/work/" + string(aNote)},
+	{name: "the id of a conclusion is taken", do: func(w *world) { w.plant() }, want: "warning conclusion peers/alice/new/" + string(planted), mends: true},
+	{name: "the same, and only the registry has it", do: func(w *world) { w.plant(); w.remove("peers/alice/new/" + string(planted)) },
+		want: "warning conclusion local/ids/" + string(planted[24:]) + "/" + string(planted), mends: true},
+	{name: "a claim that is too long", do: func(w *world) { w.write("local/claims/bob", strings.Repeat("1", 1000)) }, want: "error claim local/claims/bob", mends: true},
 	{name: "done under no conclusion", do: func(w *world) { w.remove("peers/alice/new/" + string(aTask.Conclusion())) }, want: "note conclusion " + finished},
 }
 

@@ -19,7 +19,7 @@ func doctorVerb() *tool.Verb {
 			"check, severity, path, message, remedy. Never waits, never consumes. 65 with a warning or an error.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "deep", Usage: "read every body and check its digest"},
-			&cli.BoolFlag{Name: "repair", Usage: "mend modes, .stignore and the registry; adopt local/"},
+			&cli.BoolFlag{Name: "repair", Usage: "mend modes, local/, .stignore; free conclusions' ids"},
 		},
 		Examples: []string{
 			"xfer-gc doctor",
@@ -96,14 +96,14 @@ func shellWord(s string) string {
 }
 
 // openForDoctor opens the spool; with --repair it first adopts a local/ that
-// belongs to this machine under another name.
+// belongs to this machine under another name, or does not say whose it is.
 func openForDoctor(c *tool.Call) (*spool.Spool, error) {
 	dir, _, err := c.SpoolDir()
 	if err != nil {
 		return nil, err
 	}
 	s, err := spool.Open(dir, c.Process.System)
-	if err != nil && c.Bool("repair") && errors.Is(err, spool.ErrConfig) {
+	if err != nil && c.Bool("repair") && (errors.Is(err, spool.ErrConfig) || errors.Is(err, spool.ErrOwnFile)) {
 		if aerr := spool.Adopt(dir, c.Process.System); aerr != nil {
 			return nil, aerr
 		}
@@ -116,13 +116,16 @@ func openForDoctor(c *tool.Call) (*spool.Spool, error) {
 // doctorRefused tells as a finding what keeps every program out: the modes,
 // the owner, the format, or whose local/ is.
 func doctorRefused(c *tool.Call, err error) error {
-	for _, sentinel := range []error{spool.ErrModes, spool.ErrOwner, spool.ErrVersion, spool.ErrConfig} {
+	for _, sentinel := range []error{spool.ErrModes, spool.ErrOwner, spool.ErrVersion, spool.ErrConfig, spool.ErrOwnFile} {
 		if !errors.Is(err, sentinel) {
 			continue
 		}
 		r := &findingRecord{Check: "open", Severity: spool.Fault, Path: ".", Message: err.Error()}
 		if e := (*spool.Error)(nil); errors.As(err, &e) {
 			r.Message, r.Remedy = e.Err.Error(), e.Hint
+		}
+		if sentinel == spool.ErrOwnFile { //nolint:errorlint // it is the one that was found
+			r.Remedy = "xfer-gc" + reach(c) + " doctor --repair"
 		}
 		if werr := c.Out.Write(r); werr != nil {
 			return werr
