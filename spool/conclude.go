@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -136,7 +135,12 @@ type Concluding struct {
 	m    *Mailbox
 	task Header
 	held *Claim // the task's lock, where this process has it
+	wait time.Duration
 }
+
+// ByHandler says that the caller is the task's own handler: its receiver has
+// the lock and moves the task, so that Commit does not wait for it.
+func (w *Concluding) ByHandler() { w.wait = 0 }
 
 // ConcludeHeld is Conclude for a task whose lock this process holds: Commit
 // moves it under that lock.
@@ -154,10 +158,14 @@ func (c *Claim) Concluded(ctx context.Context) (*Header, error) {
 }
 
 // Conclude begins the conclusion of the task id, which stands in new/, cur/,
-// work/ or, concluded before, in done/. The caller has asked MayWork. The
-// errors are ErrNoHandoff, ErrNotATask, ErrRefused and those of the format.
+// work/ or, concluded before, in done/; one that was let go since is concluded
+// only as it was before. The caller has asked MayWork. The errors are
+// ErrNoHandoff, ErrNotATask, ErrRefused, ErrConcluded and those of the format.
 func (m *Mailbox) Conclude(id ID, ending Ending, draft Draft) (*Concluding, error) {
 	task, err := m.task(id)
+	if errors.Is(err, ErrNoHandoff) {
+		task, err = m.letGoTask(id, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +177,7 @@ func (m *Mailbox) Conclude(id ID, ending Ending, draft Draft) (*Concluding, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Concluding{Delivery: w, m: m, task: *task}, nil
+	return &Concluding{Delivery: w, m: m, task: *task, wait: lockWait}, nil
 }
 
 // task is the header of the task id of this mailbox.
@@ -246,7 +254,7 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	}
 	first, lerr := w.m.conclusionOf(ctx, &w.task)
 	if errors.Is(err, ErrConflict) && first != nil {
-		err = Because(ErrConcluded, fmt.Sprintf("it was concluded %s by %s at %s, with %d bytes, and that stands", first.Ending, first.ID, first.Date.UTC().Format(time.RFC3339), first.Size))
+		err = first.stands()
 	}
 	switch {
 	case err == nil && lerr != nil:
@@ -261,7 +269,7 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	if w.held != nil {
 		merr = w.held.finish()
 	} else {
-		moved, merr = w.m.settleTask(ctx, w.task.ID)
+		moved, merr = w.m.settleTask(ctx, w.task.ID, w.wait)
 	}
 	if err == nil && merr != nil {
 		err = Because(ErrUnknown, "the conclusion is sent, but the task was not moved to done/: "+merr.Error())
@@ -269,14 +277,16 @@ func (w *Concluding) Commit(ctx context.Context) (r Report, moved bool, err erro
 	return r, moved, err
 }
 
-// settleTask moves a concluded task to done/, trying its lock for a second.
-func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error) {
-	deadline := time.Now().Add(lockWait)
-	if m.s.sys.Env("XFER_HANDOFF_ID") == string(id) {
-		deadline = time.Now() // its handler asks: the receiver has the lock, and moves it
-	}
+// settleTask moves a concluded task to done/, trying its lock for wait.
+func (m *Mailbox) settleTask(ctx context.Context, id ID, wait time.Duration) (moved bool, err error) {
+	deadline := time.Now().Add(wait)
 	for {
 		e, err := m.standing(id)
+		if errors.Is(err, ErrNoHandoff) {
+			if gone, _ := m.letGo(id); gone {
+				return true, nil
+			}
+		}
 		if err != nil {
 			return false, err
 		}
@@ -286,8 +296,8 @@ func (m *Mailbox) settleTask(ctx context.Context, id ID) (moved bool, err error)
 		c, err := m.claim(e)
 		if errors.Is(err, errGhost) {
 			// A copy was dropped: the task stands further right, or was let go.
-			if f, found, err := m.folded(id); err != nil || found && f.Last.Handled() {
-				return err == nil, err
+			if gone, err := m.letGo(id); err != nil || gone {
+				return gone, err
 			}
 			continue
 		}
@@ -354,7 +364,7 @@ func (m *Mailbox) Offer(ctx context.Context, id ID) (from string, err error) {
 	if first, err := m.conclusionOf(ctx, task); err != nil {
 		return "", err
 	} else if first != nil {
-		_, err := m.settleTask(ctx, id)
+		_, err := m.settleTask(ctx, id, lockWait)
 		return "", errors.Join(Because(ErrConcluded, "it was concluded "+string(first.Ending)), err)
 	}
 	e, err := m.standing(id)

@@ -263,8 +263,9 @@ func (c *Claim) settleIfConcluded(ctx context.Context) error {
 func (c *Claim) Place() Place { return c.e.place }
 
 // Taken commits that the handoff was handed out whole: a task to work/, where
-// it owes its conclusion, anything else to done/. by is who took it, for
-// people; it may be empty. Until then a crash leaves it as it was.
+// it owes its conclusion, anything else to done/, and so a task that was
+// concluded while it was handed out. by is who took it, for people; it may be
+// empty. Until then a crash leaves it as it was.
 func (c *Claim) Taken(by string) error {
 	if c.Kind == Task || by != "" {
 		run, _ := c.m.s.RunOf(c.ID)
@@ -274,6 +275,10 @@ func (c *Claim) Taken(by string) error {
 		_ = c.m.s.writeRun(c.ID, run)
 	}
 	if c.Kind != Task {
+		return c.finish()
+	}
+	// Whoever concluded it meanwhile has left the move to whoever has the lock.
+	if first, err := c.m.conclusionOf(context.Background(), &c.Header); err == nil && first != nil {
 		return c.finish()
 	}
 	if c.e.place == Work {

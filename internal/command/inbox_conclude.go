@@ -75,6 +75,9 @@ func conclude(c *tool.Call) error {
 		return onID("conclude", id, x.whose(id, err))
 	}
 	defer w.Abort()
+	if x.handles(id) {
+		w.ByHandler()
+	}
 	if _, err := io.Copy(w, body); err != nil {
 		return onID("conclude", id, nothingSent(err))
 	}
@@ -102,9 +105,18 @@ func (c *Caller) tellConcluded(id spool.ID, ending spool.Ending, r spool.Report,
 		outcome += ": " + r.Detail
 	}
 	c.Err.Say("%s %s %s: %s to %s: %s", what, id, ending, r.ID, r.To, outcome)
-	if !moved {
-		c.Err.Say("%s is held by another process, which moves it to done/ when it ends", id)
+	switch {
+	case moved:
+	case c.handles(id):
+		c.Err.Say("%s is moved to done/ by its receiver, when its handler ends", id)
+	default:
+		c.Err.Say("%s is held by another process: that one, or else the next reader, moves it to done/", id)
 	}
+}
+
+// handles tells whether this process belongs to the handler of id.
+func (c *Caller) handles(id spool.ID) bool {
+	return c.Process.System.Env("XFER_HANDOFF_ID") == string(id)
 }
 
 func nothingSent(err error) error { return spool.Because(err, err.Error()+"; nothing was sent") }

@@ -190,7 +190,11 @@ func (t *taking) handOut(c *spool.Claim) error {
 		return onID("take", c.ID, spool.Because(err, err.Error()+"; it was handed out, and may be offered again"))
 	}
 	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + Quoted(c.Subject)
-	if c.Kind == spool.Task {
+	switch {
+	case c.Kind != spool.Task:
+	case c.Place() == spool.Finished:
+		what += "; it was concluded meanwhile"
+	default:
 		what += "; to end it: " + t.typed("conclude") + " " + string(c.ID) + " done < FILE"
 	}
 	t.Err.Say("took %s", what)
