@@ -12,6 +12,7 @@
 #   wake        from a publish to a bare loop's line on a pipe, and to xfer-recv's
 #   neighbours  those of a send in C, and other tools that put a document away
 #   handlers    many through a shell's loop, through nq, and through xfer-recv
+#   gc          with many finished: its plan against a walk, its sweep against unlinks
 #
 # ROUNDS (150), MANY (100000) and HANDOFFS (10000) say how much; TMPDIR where. A filesystem in
 # memory has no durable send: take one that is on a disk.
@@ -21,10 +22,10 @@ cd "$(dirname "$0")/.."
 
 json=
 [ "${1:-}" != --json ] || { json=-json; shift; }
-[ $# -gt 0 ] || set -- send queue list lists take takes wake neighbours handlers
+[ $# -gt 0 ] || set -- send queue list lists take takes wake neighbours handlers gc
 for row; do
 	case $row in
-	send | queue | list | lists | take | takes | wake | neighbours | handlers) ;;
+	send | queue | list | lists | take | takes | wake | neighbours | handlers | gc) ;;
 	*)
 		echo "run.sh: no row \"$row\"" >&2
 		exit 64
@@ -40,7 +41,7 @@ trap 'exit 143' TERM
 make -s build >&2
 send=$PWD/bin/xfer-send inbox=$PWD/bin/xfer-inbox recv=$PWD/bin/xfer-recv
 mkdir "$dir/bin"
-CGO_ENABLED=0 "$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list ./bench/wake ./bench/bare
+CGO_ENABLED=0 "$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list ./bench/wake ./bench/bare ./bench/plan
 for yardstick in floor floor_take; do
 	gcc -O2 -o "$dir/bin/$yardstick" "bench/$yardstick.c"
 done
@@ -170,6 +171,13 @@ run_handlers() {
 	title "$HANDOFFS documents, true run for each"
 	# shellcheck disable=SC2016
 	pairs -n 1 -warm 0 -name "$names,xfer-recv" "$@" -- sh -c 'exec "$0" "$@" --drain -- true' "$recv" --spool "$dir/handled" --as bob
+}
+
+# It takes no part in the rounds of the others: each of its own is long enough.
+run_gc() {
+	title "gc with $MANY finished: its plan against a walk with lstat, and what its sweep adds against reading and unlinking each"
+	# shellcheck disable=SC2086 # a flag or nothing
+	"$dir/bin/plan" -n "$MANY" $json "$dir/finished"
 }
 
 title "$ROUNDS rounds on $(stat -f -c %T "$dir"), $(getconf _NPROCESSORS_ONLN) processors: median (10th–90th percentile)"
