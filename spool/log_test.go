@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // logged are the lines of the event log.
@@ -89,5 +90,19 @@ func TestLogOfManyWriters(t *testing.T) {
 	}
 	if len(seen) != writers*each {
 		t.Errorf("%d of %d lines", len(seen), writers*each)
+	}
+}
+
+// What is written is what json.Marshal writes.
+func TestLogEncodes(t *testing.T) {
+	texts := []string{"", "bob", "a \"word\"\n", "ä\x80", "<&>", "\u2028"}
+	for i := range 500 {
+		text := func(n int) string { return texts[(i/n+n)%len(texts)] }
+		e := event{At: time.Unix(int64(i), int64(i)*1000).UTC(), Event: text(1), PID: i, Peer: Name(text(2)), ID: ID(text(3)), Kind: Kind(text(4)), Ending: Ending(text(5)),
+			From: Name(text(6)), Bytes: int64(i % 3), Place: Place(text(7)), Outcome: Outcome(text(8)), Claim: uint64(i % 2), Detail: text(9)}
+		want, err := json.Marshal(e)
+		if got := e.encode(); err != nil || string(got) != string(want) {
+			t.Fatalf("%s, want %s (%v)", got, want, err)
+		}
 	}
 }
