@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/urfave/cli/v2"
 
 	"xfer/internal/tool"
@@ -216,7 +215,7 @@ func (x *receiving) run() error {
 		x.handling.attach(w)
 	}
 	x.ready()
-	defer tellService(daemon.SdNotifyStopping)
+	defer x.tellService("STOPPING=1")
 	var due []arrival
 	rescanned, every := time.Time{}, x.poll
 	for {

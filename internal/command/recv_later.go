@@ -101,7 +101,7 @@ func (h *handling) told(as string) {
 	}
 	working := len(h.running)
 	h.mu.Unlock()
-	tellService(fmt.Sprintf("STATUS=receiving as %s; %d running", as, working))
+	h.tellService(fmt.Sprintf("STATUS=receiving as %s; %d running", as, working))
 	for r, ids := range running {
 		slices.Sort(ids)
 		_ = r.Working(ids) // for people; nothing depends on it

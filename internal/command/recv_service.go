@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/coreos/go-systemd/v22/daemon"
+	"golang.org/x/sys/unix"
 
 	"xfer/spool"
 )
@@ -37,13 +37,25 @@ func rescanOnHangup(w *spool.Watch) (stop func()) {
 	return func() { signal.Stop(ch); close(done) }
 }
 
-// tellService tells systemd something, where it listens.
-func tellService(state string) {
-	_, _ = daemon.SdNotify(false, state) // a service manager that is gone changes nothing
+// tellService tells systemd something, where it listens: sd_notify(3). It is a
+// system call of its own because the usual library brings package net along,
+// which every program would start with.
+func (x *receiving) tellService(state string) {
+	name := x.Process.System.Env("NOTIFY_SOCKET")
+	if name == "" {
+		return
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	// A service manager that is gone changes nothing.
+	_ = unix.Sendto(fd, []byte(state), unix.MSG_NOSIGNAL, &unix.SockaddrUnix{Name: name})
+	_ = unix.Close(fd)
 }
 
 func (x *receiving) ready() {
-	tellService(fmt.Sprintf("%s\nSTATUS=receiving as %s", daemon.SdNotifyReady, x.listed()))
+	x.tellService("READY=1\nSTATUS=receiving as " + x.listed())
 }
 
 // listed is the names that are held, for a status line.
