@@ -78,8 +78,9 @@ func hostOf(env func(string) string) (Host, error) {
 // a machine that has none.
 func machineID(env func(string) string) (string, error) {
 	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		if b, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(b))) >= hostHash {
-			return strings.TrimSpace(string(b)), nil
+		var b [256]byte
+		if n, err := durable.Head(path, b[:]); err == nil && len(strings.TrimSpace(string(b[:n]))) >= hostHash {
+			return strings.TrimSpace(string(b[:n])), nil
 		}
 	}
 	return madeMachineID(env)

@@ -103,7 +103,13 @@ func (s *Spool) register(h *Header, temp string) error {
 
 func (s *Spool) enter(h *Header, temp string) error {
 	shard := s.shardDir(h.ID)
-	err := s.retryMade(func() error { return durable.Link(temp, s.idFile(h.ID)) }, s.localDir(), s.idsDir(), shard)
+	err := again(func() error { return durable.Link(temp, s.idFile(h.ID)) }, func() error {
+		err := s.fs.Mkdir(shard) // mostly it is the only one that is missing
+		if errors.Is(err, fs.ErrNotExist) {
+			err = s.mkdirs(s.localDir(), s.idsDir(), shard)
+		}
+		return err
+	})
 	if !errors.Is(err, durable.ErrNoLinks) {
 		return err
 	}

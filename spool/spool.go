@@ -204,14 +204,16 @@ func holder(path string) string {
 // retryMade makes the directories that step found missing, and does step again:
 // somebody may remove empty directories at any time, also those just made.
 func (s *Spool) retryMade(step func() error, dirs ...string) error {
-	return again(step, func() error {
-		for _, dir := range dirs {
-			if err := s.fs.Mkdir(dir); err != nil {
-				return err
-			}
+	return again(step, func() error { return s.mkdirs(dirs...) })
+}
+
+func (s *Spool) mkdirs(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := s.fs.Mkdir(dir); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // again does step, and again after mend as long as something that it needs is

@@ -149,8 +149,13 @@ func OpenRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 // Peek reads what fits into buf of the beginning of the file at path, in as
 // few system calls as there can be: it does not look whether the file is a
 // regular one, and waits for nothing if it is not. It follows no link.
-func Peek(path string, buf []byte) (n int, err error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+func Peek(path string, buf []byte) (n int, err error) { return head(path, buf, unix.O_NOFOLLOW) }
+
+// Head is Peek for a file of the system's, which may be a link.
+func Head(path string, buf []byte) (n int, err error) { return head(path, buf, 0) }
+
+func head(path string, buf []byte, flag int) (n int, err error) {
+	fd, err := unix.Open(path, flag|unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
