@@ -30,6 +30,7 @@ func concludeVerb() *tool.Verb {
 		},
 		Statuses: []int{65, 66, 67, 73, 75, 79},
 		Run:      conclude,
+		Brief:    true,
 	}
 }
 
@@ -169,6 +170,7 @@ func seenVerb() *tool.Verb {
 		},
 		Statuses: []int{65, 66, 67, 73, 75},
 		Run:      seen,
+		Brief:    true,
 	}
 }
 
@@ -201,6 +203,7 @@ func releaseVerb() *tool.Verb {
 		},
 		Statuses: []int{65, 66, 67, 73, 75},
 		Run:      release,
+		Brief:    true,
 	}
 }
 

@@ -31,6 +31,7 @@ func listVerb() *tool.Verb {
 		},
 		Statuses: []int{1, 67, 75},
 		Run:      list,
+		Brief:    true,
 	}
 }
 
@@ -130,6 +131,7 @@ func (c *Caller) until(m *spool.Mailbox, look func() (found, busy bool, err erro
 		found, _, err := look()
 		return found, err
 	}
+	c.CatchSignals()
 	w := m.Watch()
 	defer w.Close()
 	deadline := time.Now().Add(c.Duration("wait"))

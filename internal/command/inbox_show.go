@@ -30,6 +30,7 @@ func showVerb() *tool.Verb {
 		},
 		Statuses: []int{65, 66, 75},
 		Run:      show,
+		Brief:    true,
 	}
 }
 

@@ -24,6 +24,7 @@ func statusVerb() *tool.Verb {
 		},
 		Statuses: []int{66, 67, 79},
 		Run:      status,
+		Brief:    true,
 	}
 }
 

@@ -34,6 +34,7 @@ func takeVerb() *tool.Verb {
 		},
 		Statuses: []int{1, 65, 66, 67, 73, 75, 79},
 		Run:      take,
+		Brief:    true,
 	}
 }
 
@@ -93,6 +94,9 @@ func newTaking(c *tool.Call) (*taking, error) {
 	}
 	if t.by, err = spool.ParseValue("by", t.by); err != nil {
 		return nil, err
+	}
+	if t.dir != "" || c.Bool("all") {
+		c.CatchSignals() // it may take its time, and has temp files to remove
 	}
 	if len(c.Arguments) > 0 && (t.limit > 0 || c.Bool("all") || c.IsSet("wait")) {
 		return nil, tool.Usage("an ID is taken by itself, without \"--all\", \"--limit\" or \"--wait\"")

@@ -1,11 +1,11 @@
 package command
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,6 +46,7 @@ func Send() *tool.Program {
 			},
 			Statuses: []int{1, 65, 66, 67, 73, 75, 79, 80, 81},
 			Run:      send,
+			Brief:    true,
 		}},
 	}
 }
@@ -57,6 +58,9 @@ type sending struct {
 	to    []spool.Name
 	body  io.ReadCloser
 	all   []*parcel
+
+	beginning []byte // of the body, which goes on unless it is whole
+	whole     bool
 }
 
 // A parcel is one peer's part of a sending.
@@ -236,22 +240,17 @@ func (s *sending) begin() error {
 	if dir, err := os.Getwd(); err == nil {
 		s.draft.Cwd, _ = spool.ParseValue("cwd", dir)
 	}
-	r := bufio.NewReaderSize(s.body, subjectSource)
-	s.body = &peeked{r, s.body}
-	if s.draft.Subject == "" || s.draft.Type == "" {
-		beginning, err := r.Peek(subjectSource)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if s.draft.Type == "" {
-			s.draft.Type = typeOf(beginning)
-		}
-		if s.draft.Subject == "" {
-			s.draft.Subject = subjectOf(beginning)
-		}
-		if s.draft.Subject == "" {
-			return tool.WithHint(tool.Usage("the body has no text to take a subject from"), "give -s TEXT")
-		}
+	if err := s.readBeginning(); err != nil {
+		return err
+	}
+	if s.draft.Type == "" {
+		s.draft.Type = typeOf(s.beginning)
+	}
+	if s.draft.Subject == "" {
+		s.draft.Subject = subjectOf(s.beginning)
+	}
+	if s.draft.Subject == "" {
+		return tool.WithHint(tool.Usage("the body has no text to take a subject from"), "give -s TEXT")
 	}
 	for _, n := range s.to {
 		p := &parcel{to: n, report: spool.Report{To: n, Outcome: spool.NotDelivered}}
@@ -263,9 +262,26 @@ func (s *sending) begin() error {
 	return nil
 }
 
-type peeked struct {
-	*bufio.Reader
-	io.Closer
+// readBeginning reads as much of the body as a subject is looked for in. The
+// buffer grows with it: most bodies are short, and each page of memory that is
+// touched costs a send more than a system call.
+func (s *sending) readBeginning() error {
+	s.beginning = make([]byte, 0, 8<<10)
+	for len(s.beginning) < subjectSource {
+		at := len(s.beginning)
+		if at == cap(s.beginning) {
+			s.beginning = slices.Grow(s.beginning, min(3*at, subjectSource-at))
+		}
+		n, err := s.body.Read(s.beginning[at:min(cap(s.beginning), subjectSource)])
+		s.beginning = s.beginning[:at+n]
+		if s.whole = err == io.EOF; s.whole {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // end gives up what was not committed, and every wait.
@@ -284,16 +300,16 @@ func (s *sending) end() {
 // body itself is an error for all; what is wrong with one peer's file is that
 // peer's.
 func (s *sending) copyBody() error {
-	buf := make([]byte, subjectSource)
-	for s.writable() {
+	if err := s.writeToAll(s.beginning); err != nil {
+		return err
+	}
+	buf := s.beginning[:cap(s.beginning)]
+	for !s.whole && s.writable() {
 		n, err := s.body.Read(buf)
 		if werr := s.writeToAll(buf[:n]); werr != nil {
 			return werr
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
+		if s.whole = err == io.EOF; err != nil && !s.whole {
 			return err
 		}
 	}

@@ -58,6 +58,7 @@ func sendBatch(c *tool.Call) error {
 			return tool.Usage("flag " + strconv.Quote("--"+name) + ": not together with \"--batch\"")
 		}
 	}
+	c.CatchSignals()
 	body, err := c.Body()
 	if err != nil {
 		return err

@@ -130,6 +130,7 @@ func (s *sending) sendError(p *parcel) error {
 // awaitAll waits for the conclusion of each task that was sent, or until each
 // notification is delivered.
 func (s *sending) awaitAll(failures *tool.Failures) error {
+	s.CatchSignals()
 	if !s.awaitsConclusion() {
 		return s.awaitDelivery(failures)
 	}

@@ -11,6 +11,7 @@ import (
 type line struct {
 	program *Program
 	verb    *Verb // nil where none was found
+	index   map[string]cli.Flag
 	flags   []setting
 	args    []string
 	command []string
@@ -30,7 +31,7 @@ type setting struct {
 func (l *line) argv() []string {
 	argv := make([]string, 0, len(l.flags)+1+len(l.args))
 	for _, s := range l.flags {
-		argv = append(argv, "--"+s.flag.Names()[0]+"="+s.value)
+		argv = append(argv, "--"+nameOf(s.flag)+"="+s.value)
 	}
 	argv = append(argv, "--")
 	return append(argv, l.args...)
@@ -62,7 +63,7 @@ func (l *line) read(argv []string) error {
 	if l.verb == nil {
 		return WithHint(Usage("no verb given"), l.helpHint())
 	}
-	s := scanner{flags: flagIndex(parsedFlags(l.verb), askFlags()), rest: argv}
+	s := scanner{flags: l.known(), rest: argv}
 	for s.next() {
 		if s.flag == nil {
 			l.args = append(l.args, s.arg)
@@ -84,6 +85,26 @@ func (l *line) read(argv []string) error {
 		return nil
 	}
 	return l.complete()
+}
+
+// known finds the verb's flags by each of their names.
+func (l *line) known() map[string]cli.Flag {
+	if l.index == nil {
+		l.index = flagIndex(parsedFlags(l.verb), askFlags())
+	}
+	return l.index
+}
+
+// relevant are the flags that were typed, and those that mean something where
+// they were not: what urfave/cli is told of takes its time for each.
+func (l *line) relevant() []cli.Flag {
+	var flags []cli.Flag
+	for _, f := range parsedFlags(l.verb) {
+		if l.has(f) || hasDefault(f) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
 }
 
 // guess looks for the flags that say how to tell an error, since the line was
@@ -108,7 +129,7 @@ func (l *line) findVerb(argv []string) (int, error) {
 	p := l.program
 	if len(p.Verbs) == 1 && p.Verbs[0].Name == "" {
 		l.verb = p.Verbs[0]
-		l.help = asksHelp(flagIndex(parsedFlags(l.verb), askFlags()), argv)
+		l.help = asksHelp(l.known(), argv)
 		return -1, nil
 	}
 	var all []cli.Flag
@@ -148,7 +169,7 @@ func (l *line) findVerb(argv []string) (int, error) {
 func asksHelp(flags map[string]cli.Flag, argv []string) bool {
 	s := scanner{flags: flags, rest: argv}
 	for len(s.rest) > 0 {
-		if s.next() && s.flag != nil && s.flag.Names()[0] == "help" {
+		if s.next() && s.flag != nil && nameOf(s.flag) == "help" {
 			return true
 		}
 		if s.ended {
@@ -166,7 +187,7 @@ func (l *line) set(s *scanner) error {
 		return err
 	}
 	on := value != "false"
-	switch s.flag.Names()[0] {
+	switch nameOf(s.flag) {
 	case "help":
 		return nil // findVerb saw it
 	case "version":
@@ -188,7 +209,7 @@ func (l *line) complete() error {
 		if !ok || !r.IsRequired() || l.has(f) {
 			continue
 		}
-		return WithHint(flagError("--"+f.Names()[0], "needs to be given"), flagHint(f))
+		return WithHint(flagError("--"+nameOf(f), "needs to be given"), flagHint(f))
 	}
 	usage := "usage: " + l.program.Name + " " + strings.Join(l.verb.Synopsis, ", or ")
 	switch n := len(l.args); {
@@ -202,7 +223,7 @@ func (l *line) complete() error {
 
 func (l *line) has(f cli.Flag) bool {
 	for _, s := range l.flags {
-		if s.flag.Names()[0] == f.Names()[0] {
+		if nameOf(s.flag) == nameOf(f) {
 			return true
 		}
 	}

@@ -72,9 +72,9 @@ func checkFlags(v *Verb, takes map[string]bool, fault func(string, ...any)) {
 	for _, f := range v.AllFlags() {
 		d, ok := f.(cli.DocGenerationFlag)
 		if !ok || d.GetUsage() == "" {
-			fault("verb %q: flag %q: no usage", v.Name, f.Names()[0])
+			fault("verb %q: flag %q: no usage", v.Name, nameOf(f))
 		}
-		for _, name := range f.Names() {
+		for _, name := range names(f) {
 			if own[name] {
 				fault("verb %q: flag %q: twice", v.Name, name)
 			}

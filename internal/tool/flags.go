@@ -67,7 +67,7 @@ func numberFault(err error) string {
 // the flag package gives it no type.
 func (l *line) valueError(err error) error {
 	for _, s := range l.flags {
-		prefix := fmt.Sprintf("invalid value %q for flag -%s: ", s.value, s.flag.Names()[0])
+		prefix := fmt.Sprintf("invalid value %q for flag -%s: ", s.value, nameOf(s.flag))
 		if why, ok := strings.CutPrefix(err.Error(), prefix); ok {
 			return flagError(s.typed, strconv.Quote(s.value)+": "+why)
 		}

@@ -89,7 +89,7 @@ func writeFlags(b *strings.Builder, flags []cli.Flag) {
 // there between backquotes names its value.
 func flagRow(f cli.Flag) [2]string {
 	short, long := "   ", ""
-	for _, name := range f.Names() {
+	for _, name := range names(f) {
 		if len(name) == 1 {
 			short = "-" + name + ","
 		} else if long == "" {

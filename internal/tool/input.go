@@ -141,6 +141,7 @@ type chunk struct {
 // patient reads b, from what open returns where b has no file yet, and says
 // what it waits for when nothing has come for two seconds.
 func (c *Call) patient(b *body, open func() (*os.File, error), from string) *patientBody {
+	c.CatchSignals()
 	p := &patientBody{
 		body:   b,
 		tell:   func() { c.Err.Say("waiting for the body %s", from) },

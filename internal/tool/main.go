@@ -43,6 +43,13 @@ func Main(p *Program) {
 // of the signal afterwards, SIGPIPE too.
 func (c *Call) Stay() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	c.CatchSignals()
+}
+
+// CatchSignals is for a brief verb that comes to wait: from now on SIGINT and
+// SIGTERM end Ctx, where they would end the process at once. Of the other
+// verbs that holds from the beginning.
+func (c *Call) CatchSignals() {
 	if c.Process.signal != nil {
 		c.Process.signal()
 	}
@@ -57,8 +64,7 @@ type interrupted struct{ signal syscall.Signal }
 func (i interrupted) Error() string { return i.signal.String() }
 
 // watchSignals returns a context that ends at the first signal, where its
-// number is kept from then on, and a function with which this begins; after
-// signalsAfter it begins by itself.
+// number is kept from then on, and a function with which this begins.
 func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 	caught = new(atomic.Int32)
 	var watched []os.Signal
@@ -89,15 +95,8 @@ func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 			time.AfterFunc(sameSignal, func() { signal.Reset(sig) })
 		}()
 	})
-	time.AfterFunc(signalsAfter, begin)
 	return ctx, caught, begin
 }
-
-// signalsAfter is how long a program runs before it takes care of signals:
-// Notify starts two threads, which cost a one-shot send an eighth of its time
-// (bench/RESULTS.md). A signal in those first moments ends it as kill -9 does,
-// at any point of which the spool stays whole.
-const signalsAfter = 20 * time.Millisecond
 
 // sameSignal is within which time a signal that comes twice means one:
 // timeout(1), for one, sends its own to the program and then to the program's

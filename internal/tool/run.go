@@ -82,7 +82,7 @@ func runVerb(ctx context.Context, p *Program, pr *Process, l *line, out *Output,
 	app := &cli.App{
 		Name:                      p.Name,
 		Compiled:                  time.Unix(1, 0), // else it looks at its own binary
-		Flags:                     parsedFlags(l.verb),
+		Flags:                     l.relevant(),
 		HideHelp:                  true,
 		HideHelpCommand:           true,
 		HideVersion:               true,
@@ -95,7 +95,7 @@ func runVerb(ctx context.Context, p *Program, pr *Process, l *line, out *Output,
 			return l.valueError(err)
 		},
 		Action: func(cc *cli.Context) error {
-			return l.verb.Run(&Call{
+			c := &Call{
 				Context:   cc,
 				Ctx:       ctx,
 				Process:   pr,
@@ -105,7 +105,11 @@ func runVerb(ctx context.Context, p *Program, pr *Process, l *line, out *Output,
 				Command:   l.command,
 				Out:       out,
 				Err:       talk,
-			})
+			}
+			if !l.verb.Brief {
+				c.CatchSignals()
+			}
+			return l.verb.Run(c)
 		},
 	}
 	return app.RunContext(ctx, append([]string{p.Name}, l.argv()...))

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -62,7 +63,7 @@ func flagIndex(lists ...[]cli.Flag) map[string]cli.Flag {
 	index := make(map[string]cli.Flag)
 	for _, list := range lists {
 		for _, f := range list {
-			for _, name := range f.Names() {
+			for _, name := range names(f) {
 				if index[name] == nil {
 					index[name] = f
 				}
@@ -75,6 +76,12 @@ func flagIndex(lists ...[]cli.Flag) map[string]cli.Flag {
 func takesValue(f cli.Flag) bool {
 	d, ok := f.(cli.DocGenerationFlag)
 	return !ok || d.TakesValue()
+}
+
+// hasDefault tells whether f has a value where it is not given.
+func hasDefault(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return !ok || !slices.Contains([]string{"", "0", "0s", "false"}, d.GetValue())
 }
 
 // commonFlags are those of every verb that it reads itself.
@@ -104,7 +111,7 @@ func (v *Verb) AllFlags() []cli.Flag { return append(parsedFlags(v), askFlags().
 func parsedFlags(v *Verb) []cli.Flag {
 	flags := append([]cli.Flag(nil), v.Flags...)
 	for _, f := range commonFlags() {
-		if !named(v.Flags, f.Names()[0]) {
+		if !named(v.Flags, nameOf(f)) {
 			flags = append(flags, f)
 		}
 	}
@@ -113,11 +120,30 @@ func parsedFlags(v *Verb) []cli.Flag {
 
 func named(flags []cli.Flag, name string) bool {
 	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				return true
-			}
+		if slices.Contains(names(f), name) {
+			return true
 		}
 	}
 	return false
 }
+
+// names are a flag's, the first before its aliases. Flag.Names of urfave/cli
+// runs a regular expression over each, which is a tenth of what a one-shot
+// program does (bench/RESULTS.md).
+func names(f cli.Flag) []string {
+	switch f := f.(type) {
+	case *cli.StringFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.StringSliceFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.BoolFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.IntFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.DurationFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	}
+	return f.Names()
+}
+
+func nameOf(f cli.Flag) string { return names(f)[0] }

@@ -32,6 +32,11 @@ type Verb struct {
 	Examples []string   // three whole command lines
 	Statuses []int      // beyond 0, 64, 74, 77 and 78, which any program may exit with
 	Run      func(*Call) error
+
+	// Brief: it ends within moments. A signal ends it at once, as kill -9 does,
+	// at any point of which the spool stays whole: to catch one takes two
+	// threads, an eighth of a one-shot send's time (bench/RESULTS.md).
+	Brief bool
 }
 
 // A Process is what a program gets from the system. Tests make their own.

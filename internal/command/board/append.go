@@ -40,6 +40,7 @@ func appendVerb() *tool.Verb {
 		},
 		Statuses: []int{65, 66, 67, 73, 75, 79},
 		Run:      appendEntries,
+		Brief:    true,
 	}
 }
 
