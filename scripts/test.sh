@@ -22,6 +22,7 @@ roomy() { # roomy DIRECTORY
 if [ -z "${TMPDIR:-}" ] && roomy /dev/shm; then
 	TMPDIR=$(mktemp -d /dev/shm/xfer-test.XXXXXX)
 	export TMPDIR
+	chmod 711 "$TMPDIR" # other users of a shared spool go through it
 	trap 'rm -rf "$TMPDIR"' EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
