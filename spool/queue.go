@@ -18,6 +18,7 @@ type Queue struct {
 	m       *Mailbox
 	filter  Filter
 	entries []entry
+	held    bool
 	strays  int
 	busy    int
 	notes   []string
@@ -33,7 +34,7 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 		return nil, err
 	}
 	places := []Place{New, Cur}
-	if peer.Hold {
+	if q.held = peer.Hold; q.held {
 		places = places[1:] // new/ is left as it is
 	}
 	for _, p := range places {
@@ -71,6 +72,9 @@ func (q *Queue) Notes() []string {
 	q.notes, q.strays = nil, 0
 	return notes
 }
+
+// OnHold tells whether new/ was left alone because the mailbox is on hold.
+func (q *Queue) OnHold() bool { return q.held }
 
 // Busy is how many entries another process had locked when Next came to them.
 func (q *Queue) Busy() int { return q.busy }

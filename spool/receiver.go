@@ -157,11 +157,11 @@ func (r *Receiver) StillHome() error {
 // cur/ first, then new/. Without rescan cur/ is not read: nothing but a mail
 // reader, or an older receiver, puts there what was not announced.
 func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
-	q := &Queue{m: r.m}
 	hold, err := r.hold()
 	if err != nil {
 		return nil, err
 	}
+	q := &Queue{m: r.m, held: hold}
 	strays := 0
 	if rescan {
 		l, err := r.m.scan(Cur)
@@ -190,8 +190,8 @@ func (r *Receiver) Arrivals(rescan bool) (*Queue, error) {
 // Came is Arrivals of what was seen to come to new/: it looks at nothing else,
 // however much is there.
 func (r *Receiver) Came(ids []ID) (*Queue, error) {
-	q := &Queue{m: r.m}
 	hold, err := r.hold()
+	q := &Queue{m: r.m, held: hold}
 	if err != nil || hold {
 		return q, err
 	}

@@ -46,9 +46,12 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 
 // typed is how the caller types a verb of xfer-inbox on the own mailbox: with
 // --as only where that is how they said who they are.
-func (c *Caller) typed(verb string) string {
+func (c *Caller) typed(verb string) string { return c.typedAs(c.Name, verb) }
+
+// typedAs is typed on the mailbox n, one of the caller's own.
+func (c *Caller) typedAs(n spool.Name, verb string) string {
 	if c.IsSet("as") {
-		return "xfer-inbox --as " + string(c.Name) + " " + verb
+		return "xfer-inbox --as " + string(n) + " " + verb
 	}
 	return "xfer-inbox " + verb
 }

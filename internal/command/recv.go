@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -60,6 +59,7 @@ type receiving struct {
 	names    []spool.Name
 	holding  []*spool.Receiver
 	byDir    map[string]*spool.Receiver // by the directory of new/
+	onHold   map[*spool.Receiver]bool   // of which it was said
 	once     bool
 	drain    bool
 	poll     time.Duration
@@ -98,7 +98,8 @@ func recv(c *tool.Call) error {
 }
 
 func newReceiving(c *tool.Call) (*receiving, error) {
-	x := &receiving{once: c.Bool("once"), drain: c.Bool("drain"), poll: c.Duration("poll"), failures: c.Failures()}
+	x := &receiving{once: c.Bool("once"), drain: c.Bool("drain"), poll: c.Duration("poll"), failures: c.Failures(),
+		onHold: make(map[*spool.Receiver]bool)}
 	if x.once && x.drain {
 		return nil, tool.Usage("flags \"--once\" and \"--drain\": only one of them")
 	}
@@ -266,150 +267,4 @@ func (x *receiving) watch() *spool.Watch {
 		x.Err.Say("inotify has nothing left to give (%s): looking every %s instead", err, shortDuration(x.poll))
 	}
 	return w
-}
-
-// An arrival is a receiver for which something may have come.
-type arrival struct {
-	*spool.Receiver
-	rescan bool
-	came   []spool.ID // what was seen to come, where that is known
-}
-
-func (x *receiving) everything() []arrival {
-	all := make([]arrival, len(x.holding))
-	for i, r := range x.holding {
-		all[i] = arrival{Receiver: r, rescan: true}
-	}
-	return all
-}
-
-// arrivals are the receivers that paths concern; nil, everything, for none.
-func (x *receiving) arrivals(paths []string) []arrival {
-	if len(paths) == 0 {
-		return nil
-	}
-	due := []arrival{}
-	at := make(map[string]int)
-	for _, path := range paths {
-		dir := filepath.Dir(path)
-		r := x.byDir[dir]
-		if r == nil {
-			continue
-		}
-		if _, there := at[dir]; !there {
-			at[dir] = len(due)
-			due = append(due, arrival{Receiver: r})
-		}
-		if id, _, ok := r.Mailbox().Came(path); ok {
-			a := &due[at[dir]]
-			a.came = append(a.came, id)
-		}
-	}
-	return due
-}
-
-// queue is what of it is due.
-func (a *arrival) queue() (*spool.Queue, error) {
-	if len(a.came) > 0 {
-		return a.Came(a.came)
-	}
-	return a.Arrivals(a.rescan)
-}
-
-// announce announces what has arrived; a receiver that fails is given up, and
-// the others go on. The error is that of standard output.
-func (x *receiving) announce(due []arrival) (n int, again soon, err error) {
-	for _, a := range due {
-		take := x.announceOne
-		if x.handling != nil {
-			take = x.handling.startAll
-		}
-		some, when, err := take(a)
-		n += some
-		again = max(again, when)
-		if errors.Is(err, tool.ErrOutput) || err != nil && x.Ctx.Err() != nil {
-			return n, later, err // nobody would hear of what the others have
-		}
-		if err != nil {
-			x.failures.Add(err)
-			x.giveUp(a.Receiver)
-		}
-		if x.once && n > 0 {
-			break
-		}
-	}
-	return n, again, nil
-}
-
-func (x *receiving) giveUp(r *spool.Receiver) {
-	kept := x.holding[:0:0]
-	for _, h := range x.holding {
-		if h != r {
-			kept = append(kept, h)
-		}
-	}
-	x.holding = kept
-	delete(x.byDir, r.Mailbox().PlaceDir(spool.New))
-	if err := r.Close(); err != nil {
-		x.failures.Add(err)
-	}
-}
-
-func (x *receiving) announceOne(a arrival) (n int, again soon, err error) {
-	if err := a.StillHome(); err != nil {
-		return 0, later, err
-	}
-	q, err := a.queue()
-	if err != nil {
-		return 0, later, onMailbox(a.Mailbox(), err)
-	}
-	together := 0
-	if x.once {
-		together = 1
-	}
-	for {
-		claims, err := a.Next(x.Ctx, q, together)
-		x.notes(q.Notes())
-		if err != nil || len(claims) == 0 {
-			if q.Busy() > 0 {
-				again = inAWhile
-			}
-			return n, again, err
-		}
-		if err := a.StillHome(); err != nil {
-			return n, later, giveBack(claims, err)
-		}
-		if err := x.printClaims(claims); err != nil {
-			return n, later, err
-		}
-		if err := a.Received(claims); err != nil {
-			return n, later, err
-		}
-		n += len(claims)
-		if x.once {
-			return n, later, nil
-		}
-	}
-}
-
-// printClaims prints a line for each; where one cannot be printed, none of
-// them was received.
-func (x *receiving) printClaims(claims []*spool.Claim) error {
-	for _, c := range claims {
-		r := newHandoffRecord(&c.Header, spool.Cur, c.CurPath(), nil)
-		if err := x.Out.Write(r); err != nil {
-			return giveBack(claims, err)
-		}
-	}
-	if err := x.Out.Flush(); err != nil {
-		return giveBack(claims, err)
-	}
-	return nil
-}
-
-func giveBack(claims []*spool.Claim, err error) error {
-	for _, c := range claims {
-		c.Release()
-	}
-	return err
 }

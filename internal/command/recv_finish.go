@@ -30,7 +30,7 @@ func (h *handling) finish(j *job) {
 		h.Err.Report(onID("handle", j.c.ID, err))
 		h.again(j, res, false)
 	}
-	j.close(h)
+	j.close()
 	j.c.Release()
 	if !j.later {
 		j.r.Offer(j.c.ID) // nothing to pass over any more
@@ -57,7 +57,15 @@ func (h *handling) settle(ctx context.Context, j *job, res handler.Result) error
 	}
 	conclude := h.Bool("conclude") && c.Kind == spool.Task
 	switch {
-	case res.Stopped && res.Status != 0, res.Status == statusLater && !res.TimedOut:
+	case res.Stopped && res.Status != 0:
+		h.again(j, res, false)
+		return nil
+	case errors.Is(res.Capture, handler.ErrTooMuch): // and would again
+		h.note(j, res, nil)
+		return h.failed(ctx, j, res, conclude)
+	case res.Capture != nil:
+		return res.Capture
+	case res.Status == statusLater && !res.TimedOut:
 		h.again(j, res, false)
 		return nil
 	case conclude && !res.TimedOut && ending(res.Status) != "":
@@ -90,28 +98,40 @@ func ending(status int) spool.Ending {
 // done is for a handler that exits 0: a task owes its conclusion now.
 func (h *handling) done(j *job) error {
 	if j.c.Kind == spool.Task {
-		return j.c.Taken("")
+		return h.owed(j)
 	}
 	return j.c.Finish()
 }
 
 // failed is for a handler that failed for the last time.
 func (h *handling) failed(ctx context.Context, j *job, res handler.Result, conclude bool) error {
-	text := failure(res)
+	text := h.failure(res)
 	h.Err.Say("%s: its handler failed: %s", j.c.ID, firstLine(text))
 	switch {
 	case conclude:
-		return h.conclude(ctx, j, spool.Blocked, strings.NewReader(text+"\n"))
+		text += "\n"
+		return h.conclude(ctx, j, spool.Blocked, strings.NewReader(text[:min(int64(len(text)), h.limit)]))
 	case j.c.Kind == spool.Task:
-		return j.c.Taken("")
+		return h.owed(j)
 	}
 	return j.c.DeadLetter(text)
 }
 
+// owed leaves a task that was handled and not concluded to whoever concludes it.
+func (h *handling) owed(j *job) error {
+	if err := j.c.Taken(""); err != nil || j.c.Place() == spool.Finished {
+		return err
+	}
+	h.Err.Say("%s owes its conclusion, and stands in work/; to end it: %s %s done < FILE", j.c.ID, h.typedAs(j.r.Mailbox().Name(), "conclude"), j.c.ID)
+	return nil
+}
+
 // failure says how a handler ended, and the end of what it printed.
-func failure(res handler.Result) string {
+func (h *handling) failure(res handler.Result) string {
 	how := fmt.Sprintf("exit status %d", res.Status)
 	switch {
+	case res.Capture != nil:
+		how = fmt.Sprintf("it printed more than %d bytes, the limit of a conclusion", h.limit)
 	case res.TimedOut:
 		how = fmt.Sprintf("it ran longer than its time, %s", res.Duration.Round(time.Millisecond))
 	case res.Signal != 0:
@@ -145,9 +165,6 @@ func (h *handling) conclude(ctx context.Context, j *job, e spool.Ending, body io
 	}
 	defer w.Abort()
 	if _, err := io.Copy(w, body); err != nil {
-		if errors.Is(err, spool.ErrTooLarge) && e != spool.Blocked {
-			return h.conclude(ctx, j, spool.Blocked, strings.NewReader("its handler printed too much: "+err.Error()+"\n"))
-		}
 		return err
 	}
 	r, _, err := w.Commit(ctx)

@@ -23,6 +23,7 @@ type handling struct {
 	*receiving
 	argv    []string
 	env     []string // what every handler has
+	limit   int64    // of a conclusion's body, in bytes
 	retries int
 	rate    *handler.Rate
 	slots   chan struct{} // one taken for each that runs
@@ -43,7 +44,7 @@ type job struct {
 	r      *spool.Receiver
 	c      *spool.Claim
 	p      *handler.Process
-	stdout *os.File // with --conclude
+	stdout *os.File // what it prints, with --conclude; else nil
 	later  bool     // it is to be tried again
 }
 
@@ -74,6 +75,9 @@ func newHandling(x *receiving) (*handling, error) {
 		return nil, err
 	}
 	h.rate, h.slots = handler.NewRate(rate), make(chan struct{}, jobs)
+	if h.limit, err = x.Process.System.MaxBytes(); err != nil {
+		return nil, err
+	}
 	if err := handler.Look(h.argv); err != nil {
 		return nil, &spool.Error{Op: "run", Name: h.argv[0], Err: spool.Because(noCommand(err), err.Error())}
 	}
@@ -114,9 +118,10 @@ func (h *handling) startAll(a arrival) (n int, again soon, err error) {
 		return 0, later, err
 	}
 	scanned := time.Now()
-	q, err := a.Arrivals(a.rescan)
+	a.came = nil // what comes is told one by one, and what is older may have come since
+	q, err := h.queue(a)
 	if err != nil {
-		return 0, later, onMailbox(a.Mailbox(), err)
+		return 0, later, err
 	}
 	for {
 		if !h.drain && n > 0 && time.Since(scanned) > lookAgainWorking {
@@ -206,25 +211,25 @@ func (j *job) run(h *handling) error {
 		return err
 	}
 	defer body.Close()
-	j.stdout = h.Process.Stdout
+	c := handler.Command{
+		Argv: h.argv, Env: h.environment(j.r, j.c, path), Stdin: body, Stdout: h.Process.Stdout, Stderr: h.pass,
+		Lock: j.c.Lock(), Timeout: h.Duration("timeout"), Grace: h.Duration("grace"),
+	}
 	if h.Bool("conclude") && j.c.Kind == spool.Task {
 		if j.stdout, err = h.Spool.Capture(); err != nil {
 			return err
 		}
+		c.Stdout, c.Capture, c.Limit = nil, j.stdout, h.limit
 	}
-	j.p, err = handler.Start(handler.Command{
-		Argv: h.argv, Env: h.environment(j.r, j.c, path), Stdin: body, Stdout: j.stdout, Stderr: h.pass,
-		Lock: j.c.Lock(), Timeout: h.Duration("timeout"), Grace: h.Duration("grace"),
-	})
-	if err != nil {
-		j.close(h)
+	if j.p, err = handler.Start(c); err != nil {
+		j.close()
 	}
 	return err
 }
 
-// close closes what only this job has open.
-func (j *job) close(h *handling) {
-	if j.stdout != h.Process.Stdout {
+// close closes what the job has open.
+func (j *job) close() {
+	if j.stdout != nil {
 		_ = j.stdout.Close()
 	}
 }

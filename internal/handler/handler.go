@@ -1,6 +1,7 @@
 // Package handler runs a command for a handoff: without a shell, in a process
-// group of its own, for a limited time, its standard error kept to the last
-// few kilobytes, whatever it prints.
+// group of its own, for a limited time, its standard output captured up to a
+// limit where that is asked for, its standard error kept to the last few
+// kilobytes, whatever it prints.
 //
 // A handler inherits the locked descriptor of its handoff as descriptor 3, so
 // that nobody runs it a second time while it lives, even if its receiver was
@@ -9,6 +10,7 @@ package handler
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -20,7 +22,9 @@ type Command struct {
 	Argv    []string
 	Env     []string
 	Stdin   *os.File
-	Stdout  *os.File
+	Stdout  *os.File           // nil where it is captured
+	Capture io.Writer          // where standard output is kept; nil: nowhere
+	Limit   int64              // of what is captured, in bytes
 	Stderr  func(piece []byte) // sees all that is printed there; may be nil
 	Lock    *os.File           // the handoff's locked descriptor
 	Timeout time.Duration      // 0: none
@@ -32,7 +36,8 @@ type Result struct {
 	Status   int // as a shell reads it: 128 and the signal's number after a signal
 	Signal   syscall.Signal
 	TimedOut bool
-	Stopped  bool // Stop was called before it ended
+	Stopped  bool  // Stop was called before it ended
+	Capture  error // why not all that it printed was kept, for which it was asked to end: ErrTooMuch, or the writer's
 	Duration time.Duration
 	Tail     []byte // the end of its standard error
 }
@@ -40,6 +45,7 @@ type Result struct {
 // A Process is a handler that was started.
 type Process struct {
 	cmd     *exec.Cmd
+	capture *capture // nil where there is none
 	grace   time.Duration
 	began   time.Time
 	tail    *tail
@@ -59,6 +65,15 @@ func Start(c Command) (*Process, error) {
 	p := &Process{grace: c.Grace, tail: &tail{}, stderr: r, drained: make(chan struct{}), stop: make(chan struct{}, 1), done: make(chan struct{})}
 	p.cmd = &exec.Cmd{Path: c.Argv[0], Args: c.Argv, Env: c.Env, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: w,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
+	if c.Capture != nil {
+		var stdout *os.File
+		if p.capture, stdout, err = newCapture(c.Capture, c.Limit); err != nil {
+			_, _ = r.Close(), w.Close()
+			return nil, err
+		}
+		defer func() { _ = stdout.Close() }()
+		p.cmd.Stdout = stdout
+	}
 	if c.Lock != nil {
 		p.cmd.ExtraFiles = []*os.File{c.Lock}
 	}
@@ -70,12 +85,18 @@ func Start(c Command) (*Process, error) {
 	_ = w.Close()
 	if err != nil {
 		_ = r.Close()
+		if p.capture != nil {
+			_ = p.capture.r.Close()
+		}
 		return nil, err
 	}
 	if c.Timeout > 0 {
 		p.timeout = time.After(c.Timeout)
 	}
 	go p.drain(c.Stderr)
+	if p.capture != nil {
+		go p.capture.run()
+	}
 	return p, nil
 }
 
@@ -115,7 +136,10 @@ func (p *Process) Wait() Result {
 	var r Result
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
-	kill := (<-chan time.Time)(nil)
+	kill, full := (<-chan time.Time)(nil), (<-chan struct{})(nil)
+	if p.capture != nil {
+		full = p.capture.full
+	}
 	for {
 		select {
 		case <-ended:
@@ -127,6 +151,9 @@ func (p *Process) Wait() Result {
 			kill = p.term(kill)
 		case <-p.stop:
 			r.Stopped = true
+			kill = p.term(kill)
+		case <-full:
+			r.Capture, full = p.capture.err, nil
 			kill = p.term(kill)
 		case <-kill:
 			p.signal(syscall.SIGKILL)
@@ -157,9 +184,12 @@ func (p *Process) settle(r *Result) {
 			r.Status = 128 + int(r.Signal)
 		}
 	}
-	if r.TimedOut || r.Stopped {
+	if r.TimedOut || r.Stopped || r.Capture != nil {
 		// What it left in its group was to end with it.
 		p.signal(syscall.SIGKILL)
+	}
+	if p.capture != nil {
+		r.Capture = p.capture.end()
 	}
 	select {
 	case <-p.drained:
