@@ -46,14 +46,19 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 
 // typed is how the caller types a verb of xfer-inbox on the own mailbox: with
 // --as only where that is how they said who they are.
-func (c *Caller) typed(verb string) string { return c.typedAs(c.Name, verb) }
+func (c *Caller) typed(verb string) tool.Command { return c.typedAs(c.Name, verb) }
 
 // typedAs is typed on the mailbox n, one of the caller's own.
-func (c *Caller) typedAs(n spool.Name, verb string) string {
+func (c *Caller) typedAs(n spool.Name, verb string) tool.Command {
 	if c.IsSet("as") {
-		return "xfer-inbox --as " + string(n) + " " + verb
+		verb = "--as " + string(n) + " " + verb
 	}
-	return "xfer-inbox " + verb
+	return tool.Command("xfer-inbox " + verb)
+}
+
+// ends is what ends the task id in the mailbox n.
+func (c *Caller) ends(n spool.Name, id spool.ID) tool.Command {
+	return c.typedAs(n, "conclude "+string(id)+" done < FILE")
 }
 
 // mailbox is the caller's own.
@@ -89,7 +94,7 @@ func (c *Caller) PeerError(op string, n spool.Name, err error) error {
 		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"? 'xfer-inbox peers' lists them")
 	}
 	if n == c.Name {
-		return tool.WithHint(err, "'"+c.typed("create")+"' makes your own")
+		return tool.WithHint(err, "'"+string(c.typed("create"))+"' makes your own")
 	}
 	return err
 }

@@ -196,12 +196,12 @@ func (t *taking) handOut(c *spool.Claim) error {
 	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + Quoted(c.Subject)
 	switch {
 	case c.Kind != spool.Task:
+		t.Err.Say("took %s", what)
 	case c.Place() == spool.Finished:
-		what += "; it was concluded meanwhile"
+		t.Err.Say("took %s; it was concluded meanwhile", what)
 	default:
-		what += "; to end it: " + t.typed("conclude") + " " + string(c.ID) + " done < FILE"
+		t.Err.Say("took %s; to end it: %s", what, t.ends(t.Name, c.ID))
 	}
-	t.Err.Say("took %s", what)
 	return nil
 }
 

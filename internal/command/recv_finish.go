@@ -122,7 +122,7 @@ func (h *handling) owed(j *job) error {
 	if err := j.c.Taken(""); err != nil || j.c.Place() == spool.Finished {
 		return err
 	}
-	h.Err.Say("%s owes its conclusion, and stands in work/; to end it: %s %s done < FILE", j.c.ID, h.typedAs(j.r.Mailbox().Name(), "conclude"), j.c.ID)
+	h.Err.Say("%s owes its conclusion, and stands in work/; to end it: %s", j.c.ID, h.ends(j.r.Mailbox().Name(), j.c.ID))
 	return nil
 }
 

@@ -66,7 +66,7 @@ type failure struct {
 // is a hint; with --json one object. Neither -q nor --json mutes it.
 func (t *Talk) Report(err error) {
 	class := ClassOf(err)
-	hint := hintOf(err, class)
+	hint := t.reachingAll(hintOf(err, class))
 	if errors.Is(err, ErrOutput) {
 		t.mu.Lock()
 		t.lost = true

@@ -16,6 +16,7 @@ import (
 type Talk struct {
 	program     string
 	quiet, json bool
+	reach       string // what a command needs to reach the same spool
 	file        *os.File
 	after       func(time.Duration) <-chan time.Time
 
@@ -25,7 +26,7 @@ type Talk struct {
 }
 
 func newTalk(program string, pr *Process, l *line) *Talk {
-	return &Talk{program: program, quiet: l.quiet, json: l.json, file: pr.Stderr, after: pr.after}
+	return &Talk{program: program, quiet: l.quiet, json: l.json, reach: l.reach(), file: pr.Stderr, after: pr.after}
 }
 
 func (pr *Process) after(d time.Duration) <-chan time.Time {
@@ -35,7 +36,8 @@ func (pr *Process) after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// Say says what was changed or is being waited for; -q and --json mute it.
+// Say says what was changed or is being waited for; -q and --json mute it. A
+// Command among args is said so that it reaches the same spool.
 func (t *Talk) Say(format string, args ...any) {
 	if !t.quiet {
 		t.Always(format, args...)
@@ -45,6 +47,11 @@ func (t *Talk) Say(format string, args ...any) {
 // Always says what the user must see under -q too; --json mutes it, since the
 // same stands in its objects.
 func (t *Talk) Always(format string, args ...any) {
+	for i, arg := range args {
+		if c, ok := arg.(Command); ok {
+			args[i] = t.reaching(c)
+		}
+	}
 	if !t.json {
 		t.write(t.program + ": " + Clean(fmt.Sprintf(format, args...)) + "\n")
 	}

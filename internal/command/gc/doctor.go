@@ -2,7 +2,6 @@ package gccmd
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,7 +49,7 @@ func doctor(c *tool.Call) error {
 		return doctorRefused(c, err)
 	}
 	bad := false
-	d := &reap.Doctor{S: s, Now: c.Process.System.Now, Home: c.Process.System.Env("HOME"), Deep: c.Bool("deep"), Reach: reach(c)}
+	d := &reap.Doctor{S: s, Now: c.Process.System.Now, Home: c.Process.System.Env("HOME"), Deep: c.Bool("deep"), Reach: c.Reach()}
 	if c.Bool("repair") {
 		did, err := d.Repair(c.Ctx)
 		for _, line := range did {
@@ -74,25 +73,6 @@ func doctor(c *tool.Call) error {
 		lost = tool.Exit(65)
 	}
 	return lost
-}
-
-// reach is what another command needs to reach the spool that this one does.
-func reach(c *tool.Call) string {
-	if dir, from, err := c.SpoolDir(); err == nil && from == "--spool" {
-		return " --spool " + shellWord(dir)
-	}
-	return ""
-}
-
-// shellWord is s as a shell takes it for one word.
-func shellWord(s string) string {
-	special := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+,:@", r)
-	}
-	if !strings.ContainsFunc(s, special) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // openForDoctor opens the spool; with --repair it first adopts a local/ that
@@ -125,7 +105,7 @@ func doctorRefused(c *tool.Call, err error) error {
 			r.Message, r.Remedy = e.Err.Error(), e.Hint
 		}
 		if sentinel == spool.ErrOwnFile { //nolint:errorlint // it is the one that was found
-			r.Remedy = "xfer-gc" + reach(c) + " doctor --repair"
+			r.Remedy = "xfer-gc" + c.Reach() + " doctor --repair"
 		}
 		if werr := c.Out.Write(r); werr != nil {
 			return werr
