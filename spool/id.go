@@ -2,6 +2,8 @@ package spool
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"io"
 	"strings"
 	"sync"
 
@@ -90,23 +92,54 @@ func (id ID) computed(purpose string) ID {
 }
 
 // minter makes ids that rise within the process, even where the clock steps
-// back.
+// back. Most processes make one.
 type minter struct {
-	mu      sync.Mutex
-	last    uint64 // milliseconds
-	entropy ulid.MonotonicReader
+	mu   sync.Mutex
+	last ulid.ULID
 }
 
 func (m *minter) mint(sys *System) (ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.entropy == nil {
-		m.entropy = ulid.Monotonic(sys.Rand, 0)
+	now := ulid.Timestamp(sys.Now())
+	if !m.last.IsZero() && now <= m.last.Time() {
+		risen, err := m.rise(sys.Rand)
+		if err != nil {
+			return "", err
+		}
+		if risen {
+			return m.id(), nil
+		}
+		now = m.last.Time() + 1
 	}
-	m.last = max(m.last, ulid.Timestamp(sys.Now()))
-	u, err := ulid.New(m.last, m.entropy)
+	next, err := ulid.New(now, sys.Rand)
 	if err != nil {
 		return "", err
 	}
-	return ID(strings.ToLower(u.String())), nil
+	m.last = next
+	return m.id(), nil
 }
+
+const ulidTime = 6 // bytes of it, which 10 of entropy follow
+
+// rise adds a random number to the entropy of the last id; false: it has no
+// room for it.
+func (m *minter) rise(random io.Reader) (bool, error) {
+	var b [4]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return false, err
+	}
+	next, carry := m.last, uint64(binary.LittleEndian.Uint32(b[:]))+1
+	for i := len(next) - 1; i >= ulidTime && carry > 0; i-- {
+		carry += uint64(next[i])
+		next[i] = byte(carry)
+		carry >>= 8
+	}
+	if carry > 0 {
+		return false, nil
+	}
+	m.last = next
+	return true, nil
+}
+
+func (m *minter) id() ID { return ID(strings.ToLower(m.last.String())) }

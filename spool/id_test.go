@@ -1,10 +1,13 @@
 package spool
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -99,5 +102,29 @@ func TestIDsAreDistinctAmongGoroutines(t *testing.T) {
 	slices.Sort(ids)
 	if n := len(slices.Compact(ids)); n != 4000 {
 		t.Errorf("%d distinct ids of 4000", n)
+	}
+}
+
+// Where no larger entropy is left in a millisecond, the next one is used.
+func TestIDsRiseOutOfEntropy(t *testing.T) {
+	sys := machine(here)
+	at := time.UnixMilli(1_800_000_000_000)
+	sys.Now = func() time.Time { return at }
+	sys.Rand = iotest.ErrReader(io.EOF)
+	if _, err := sys.NewID(); !errors.Is(err, io.EOF) {
+		t.Errorf("without random bytes: %v", err)
+	}
+	sys.Rand = io.MultiReader(strings.NewReader(strings.Repeat("\xff", 10)), strings.NewReader(strings.Repeat("\x00", 100)))
+	first, err := sys.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := sys.NewID()
+	if err != nil || next <= first || next[:idTimeLen] == first[:idTimeLen] {
+		t.Errorf("%s after %s, %v", next, first, err)
+	}
+	third, err := sys.NewID()
+	if want := next[:idLen-1] + "1"; err != nil || third != want {
+		t.Errorf("%s, want %s, %v", third, want, err)
 	}
 }

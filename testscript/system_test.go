@@ -76,17 +76,23 @@ func errnoOf(name string) syscall.Errno {
 
 // counted is a random source for all processes of a script that only counts,
 // so that ids come in the order of their minting. Long reads are ids' entropy:
-// the first of a process is a multiple of 1024, which is "100" in an id, and what
-// follows makes the ids after it two more each. Short ones tell temp files apart.
+// the first of a process is a multiple of 1024, which is "100" in an id. Four
+// bytes are the step to its next id, to which one is added. Short reads tell
+// temp files apart.
 type counted struct{}
 
 const (
 	entropyLen = 10
+	stepLen    = 4
 	idsApart   = 1024
 )
 
 func (counted) Read(p []byte) (int, error) {
 	clear(p)
+	if len(p) == stepLen {
+		p[0] = 1
+		return len(p), nil
+	}
 	if len(p) < entropyLen {
 		n, err := count("names")
 		for i := len(p) - 1; i >= 0; i-- {
@@ -97,11 +103,6 @@ func (counted) Read(p []byte) (int, error) {
 	}
 	n, err := count("ids")
 	binary.BigEndian.PutUint64(p[entropyLen-8:], n*idsApart)
-	// ulid takes increments from here, four bytes each, the low one first, and
-	// adds one to each: two is the least.
-	for i := entropyLen; i < len(p); i += 4 {
-		p[i] = 1
-	}
 	return len(p), err
 }
 
