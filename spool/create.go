@@ -17,13 +17,21 @@ import (
 // nothing is there at all. An existing directory that is no spool is refused
 // as by Open: something may not be mounted.
 func OpenOrCreate(dir string, sys *System) (*Spool, error) {
+	made := false
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := create(dir, sys, private); err != nil {
+		if made, err = create(dir, sys, private); err != nil {
 			return nil, makeError(dir, err)
 		}
 	}
-	return Open(dir, sys)
+	s, err := Open(dir, sys)
+	if err == nil {
+		s.made = made
+	}
+	return s, err
 }
+
+// Made tells whether OpenOrCreate made the spool.
+func (s *Spool) Made() bool { return s.made }
 
 // private is the group of a spool that has none: it is its owner's alone.
 const private = -1
@@ -55,7 +63,7 @@ func initialize(dir string, sys *System, gid int) (*Spool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := create(dir, sys, gid); err != nil {
+		if _, err := create(dir, sys, gid); err != nil {
 			return nil, makeError(dir, err)
 		}
 		return Open(dir, sys)
@@ -88,39 +96,40 @@ func initialize(dir string, sys *System, gid int) (*Spool, error) {
 
 // create makes the spool beside its place and gives it its name whole, so that
 // nobody ever sees a directory there that is not a spool. Creators that race,
-// and one that comes after a crash, meet in the same directory under its lock.
-func create(dir string, sys *System, gid int) error {
+// and one that comes after a crash, meet in the same directory under its lock;
+// made is true for the one that gave it its name.
+func create(dir string, sys *System, gid int) (made bool, err error) {
 	if err := checkFolder(dir); err != nil {
-		return err
+		return false, err
 	}
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, privateDir); err != nil {
-		return err
+		return false, err
 	}
 	beside := besideOf(dir)
 	if err := os.Mkdir(beside, privateDir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return false, err
 	}
 	unlock, err := durable.LockDir(beside, lockWait)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrReplaced) {
-		return nil // another creator has just finished
+		return false, nil // another creator has just finished
 	}
 	if errors.Is(err, durable.ErrHeld) {
-		return Because(ErrLocked, "another process is making it")
+		return false, Because(ErrLocked, "another process is making it")
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	if info, err := os.Lstat(beside); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	} else if err != nil {
-		return err
+		return false, err
 	} else if !info.IsDir() || durable.Owner(info) != uint32(os.Geteuid()) {
-		return &Error{Op: "make spool", Name: dir, Err: Because(ErrOwner, beside+" is in the way, and belongs to another user")}
+		return false, &Error{Op: "make spool", Name: dir, Err: Because(ErrOwner, beside+" is in the way, and belongs to another user")}
 	}
 	if err := fill(beside, sys, gid); err != nil {
-		return err
+		return false, err
 	}
 	err = durable.Publish(beside, dir)
 	if errors.Is(err, durable.ErrCannotPublish) {
@@ -128,12 +137,12 @@ func create(dir string, sys *System, gid int) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return os.RemoveAll(beside) // another creator was faster
+		return false, os.RemoveAll(beside) // another creator was faster
 	case err != nil:
-		return err
+		return false, err
 	}
 	d := durable.FS{Sync: sys.Sync}
-	return d.SyncDir(parent)
+	return true, d.SyncDir(parent)
 }
 
 // besideOf is where the spool at dir is made.

@@ -42,6 +42,7 @@ type Spool struct {
 	fs     durable.FS
 	host   Host
 	shared bool
+	made   bool
 }
 
 // Dir is the path the spool was opened by.

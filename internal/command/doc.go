@@ -41,7 +41,15 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 	if err != nil {
 		return nil, err
 	}
+	tellMade(c, s)
 	return &Caller{c, me, s, make(map[string]bool)}, nil
+}
+
+// tellMade says that there was no spool yet.
+func tellMade(c *tool.Call, s *spool.Spool) {
+	if s.Made() {
+		c.Err.Say("created spool %q", s.Dir())
+	}
 }
 
 // typed is how the caller types a verb of xfer-inbox on the own mailbox: with

@@ -128,6 +128,7 @@ func (x *receiving) hold() error {
 	if x.Spool, err = spool.OpenOrCreate(dir, x.Process.System); err != nil {
 		return err
 	}
+	tellMade(x.Call, x.Spool)
 	for _, n := range x.names {
 		if err := x.holdOne(n, text); err != nil {
 			return err
