@@ -23,7 +23,7 @@ func TestReplayRacesFold(t *testing.T) {
 	if testing.Short() {
 		rounds /= 20
 	}
-	const together = 100
+	const together = 250
 	for done := 0; done < rounds; done += together {
 		ids := make([]ID, together)
 		for i := range ids {
