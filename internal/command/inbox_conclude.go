@@ -127,8 +127,10 @@ func concludeError(r spool.Report, err error) error {
 	switch {
 	case errors.Is(err, spool.ErrUnknown):
 		return tool.WithHint(spool.Because(err, string(r.ID)+": "+err.Error()), "'xfer-inbox status "+string(r.ID)+"' tells when it can be told")
-	case errors.Is(err, spool.ErrConcluded), errors.Is(err, spool.ErrConflict):
+	case errors.Is(err, spool.ErrConcluded):
 		return err
+	case errors.Is(err, spool.ErrConflict): // what has its id ends nothing
+		return tool.WithHint(err, "'xfer-gc doctor' tells what to type")
 	}
 	return nothingSent(err)
 }
