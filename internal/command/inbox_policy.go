@@ -42,13 +42,19 @@ func setHold(c *tool.Call, hold bool) error {
 	if err != nil {
 		return err
 	}
-	if err := m.ChangePeer(c.Ctx, func(p *spool.Peer) { p.Hold = hold }); err != nil {
-		return x.PeerError("hold", x.Name, err)
+	was := false
+	if err := m.ChangePeer(c.Ctx, func(p *spool.Peer) { was, p.Hold = p.Hold, hold }); err != nil {
+		return x.PeerError(c.Verb, x.Name, err)
 	}
-	if hold {
-		x.Err.Say("mailbox %q is on hold", x.Name)
-	} else {
-		x.Err.Say("mailbox %q is not on hold", x.Name)
+	switch {
+	case hold && was:
+		x.Err.Say("mailbox %q was on hold already", x.Name)
+	case hold:
+		x.Err.Say("mailbox %q is on hold: '%s' ends that", x.Name, x.typed("unhold"))
+	case was:
+		x.Err.Say("mailbox %q is no longer on hold", x.Name)
+	default:
+		x.Err.Say("mailbox %q was not on hold", x.Name)
 	}
 	return nil
 }

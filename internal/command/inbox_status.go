@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -221,15 +220,9 @@ func (c *Caller) conclusionInto(r *statusRecord, h *spool.Header) error {
 const noEvidence = "no evidence"
 
 func (r *statusRecord) pairs() []pair {
-	state, taken := string(r.State), noEvidence
+	state := string(r.State)
 	if state == "" {
 		state = noEvidence
-	}
-	if r.TakenAt != nil {
-		taken = r.TakenAt.Format(time.RFC3339)
-		if r.TakenBy != "" {
-			taken = r.TakenBy + ", " + taken
-		}
 	}
 	lines := []pair{{"id", string(r.ID)}, {"state", state}, {"outcome", string(r.Outcome)}}
 	if r.Detail != "" {
@@ -242,7 +235,11 @@ func (r *statusRecord) pairs() []pair {
 		}
 		lines = append(lines, pair{"conclusion", value})
 	}
-	lines = append(lines, pair{"taken_by", taken})
+	if r.TakenAt != nil {
+		lines = append(lines, pair{"taken_by", r.TakenBy}, pair{"taken_at", *r.TakenAt})
+	} else {
+		lines = append(lines, pair{"taken_by", noEvidence})
+	}
 	if r.Handler != nil {
 		lines = append(lines, r.Handler.pairs()...)
 	}
@@ -262,90 +259,3 @@ func (o object) Fields() []any { return nil }
 
 // MarshalJSON is the record inside.
 func (o object) MarshalJSON() ([]byte, error) { return tool.JSON(o.any) }
-
-// A meRecord is who and where the caller is, and how much is waiting.
-type meRecord struct {
-	Name      spool.Name          `json:"name"`
-	NameFrom  string              `json:"name_from"`
-	Host      spool.Host          `json:"host"`
-	HostFrom  string              `json:"host_from"`
-	Spool     string              `json:"spool"`
-	SpoolFrom string              `json:"spool_from"`
-	Home      spool.Host          `json:"home,omitempty"`
-	Counts    map[spool.Place]int `json:"counts"`
-	Oldest    spool.ID            `json:"oldest,omitempty"`
-	OldestAt  *time.Time          `json:"oldest_at,omitempty"`
-	Open      []spool.ID          `json:"open_tasks"`
-}
-
-func statusOfMe(c *tool.Call) error {
-	x, err := Open(c)
-	if err != nil {
-		return err
-	}
-	r := &meRecord{Name: x.Name, Host: x.Spool.Host(), HostFrom: "machine id", Spool: x.Spool.Dir()}
-	if _, r.NameFrom, err = c.Me(); err != nil {
-		return err
-	}
-	if _, r.SpoolFrom, err = c.SpoolDir(); err != nil {
-		return err
-	}
-	if c.Process.System.Env("XFER_HOST") != "" {
-		r.HostFrom = "$XFER_HOST"
-	}
-	m, err := x.mailbox()
-	if err != nil {
-		return err
-	}
-	if r.Home, err = m.Home(); err != nil {
-		return err
-	}
-	if r.Counts, err = m.Counts(); err != nil {
-		return err
-	}
-	if err := r.oldest(x, m); err != nil {
-		return err
-	}
-	if r.Open, err = x.Spool.OpenTasks(c.Ctx, x.Name); err != nil {
-		return err
-	}
-	return x.write(r, r.pairs())
-}
-
-func (r *meRecord) oldest(x *Caller, m *spool.Mailbox) error {
-	page, err := m.List(x.Ctx, []spool.Place{spool.New, spool.Cur, spool.Work}, spool.Filter{}, "", 1)
-	if err != nil {
-		return err
-	}
-	if len(page.Handoffs) > 0 {
-		at := page.Handoffs[0].Date.UTC()
-		r.Oldest, r.OldestAt = page.Handoffs[0].ID, &at
-	}
-	x.notes(page.Notes)
-	return nil
-}
-
-func (r *meRecord) pairs() []pair {
-	lines := []pair{
-		{"name", fmt.Sprintf("%s (%s)", r.Name, r.NameFrom)},
-		{"host", fmt.Sprintf("%s (%s)", r.Host, r.HostFrom)},
-		{"spool", fmt.Sprintf("%s (%s)", r.Spool, r.SpoolFrom)},
-	}
-	if r.Home == "" {
-		lines = append(lines, pair{"home", "nobody has claimed the mailbox"})
-	} else {
-		lines = append(lines, pair{"home", string(r.Home)})
-	}
-	for _, p := range spool.Places {
-		lines = append(lines, pair{string(p), strconv.Itoa(r.Counts[p])})
-	}
-	oldest := "none"
-	if r.Oldest != "" {
-		oldest = string(r.Oldest) + " sent " + r.OldestAt.Format(time.RFC3339)
-	}
-	lines = append(lines, pair{"oldest", oldest}, pair{"open_tasks", strconv.Itoa(len(r.Open))})
-	for _, id := range r.Open {
-		lines = append(lines, pair{"open", string(id)})
-	}
-	return lines
-}

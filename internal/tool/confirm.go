@@ -13,7 +13,7 @@ func (c *Call) Confirm(question string) error {
 		return nil
 	}
 	if !isTerminal(c.Process.Stdin) || !isTerminal(c.Process.Stderr) {
-		return WithHint(Usage(question+" is asked on a terminal only"), "give --yes")
+		return WithHint(Usage("no terminal on which to ask: "+question), "give --yes")
 	}
 	c.Err.write(c.Program + ": " + Clean(question) + " [y/N] ")
 	line, _ := bufio.NewReader(c.Process.Stdin).ReadString('\n')
