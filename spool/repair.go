@@ -131,7 +131,8 @@ func (s *Spool) HardLinks() bool {
 	return !errors.Is(err, durable.ErrNoLinks)
 }
 
-// TakenBefore are the tasks in work/ that have stood there since before t.
+// TakenBefore are the tasks in work/ that have stood there since before t, and
+// that nobody released.
 func (m *Mailbox) TakenBefore(ctx context.Context, t time.Time) ([]ID, error) {
 	l, err := m.scan(Work)
 	if err != nil {
@@ -142,6 +143,9 @@ func (m *Mailbox) TakenBefore(ctx context.Context, t time.Time) ([]ID, error) {
 	for _, e := range l.entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if released, err := m.s.released(e.id); released || err != nil {
+			continue
 		}
 		if info, err := os.Lstat(m.path(e)); err == nil && durable.Changed(info).Before(t) {
 			ids = append(ids, e.id)

@@ -2,7 +2,6 @@ package reap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -80,87 +79,6 @@ func (d *Doctor) remedy(f spool.Finding) string {
 	return ""
 }
 
-// Thresholds of what is worth a word.
-const (
-	overdueAfter = 24 * time.Hour
-	manyQueued   = 1000
-	littleFree   = 5 // per cent
-)
-
-// peers looks at who receives, and how much waits.
-func (d *Doctor) peers(ctx context.Context) error {
-	names, err := d.S.Peers()
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		m, err := d.S.Mailbox(n)
-		if err != nil {
-			d.say("peer", spool.Fault, "peers/"+string(n), spool.Say("it cannot be worked: %s", spool.Cause{Err: err}), "")
-			continue
-		}
-		st, err := m.Judge(true)
-		if errors.Is(err, spool.ErrOwnFile) {
-			continue // told by the check of claims
-		}
-		if err != nil {
-			return err
-		}
-		d.peer(st)
-		if err := d.homes(m, st); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Doctor) peer(st *spool.State) {
-	path := "peers/" + string(st.Peer)
-	switch st.Verdict {
-	case spool.Crashed:
-		d.say("receiver", spool.Warning, path, spool.Say("its receiver crashed"), "xfer-recv"+d.Reach+" --as "+string(st.Peer))
-	case spool.Mismatch:
-		d.say("receiver", spool.Fault, path, spool.Say("another machine claims it under the name %s, or in a newer format", st.Live.Host), "set XFER_HOST to another name on one of the machines")
-	}
-	switch waits := st.Queued > 0; {
-	case waits && st.About.RemovedAt != nil:
-		d.say("tombstone", spool.Note, path, spool.Say("%s arrived after it was removed", spool.Figure(st.Queued)), d.inbox(st.Peer, "create"))
-	case waits && !st.OldestAt.IsZero() && d.Now().Sub(st.OldestAt) > overdueAfter: // zero: it has just gone
-		d.say("backlog", spool.Warning, path, spool.Say("%s queued, the oldest since %s", spool.Figure(st.Queued), spool.Moment(st.OldestAt)), d.inbox(st.Peer, "list"))
-	case st.Queued > manyQueued:
-		d.say("backlog", spool.Note, path, spool.Say("%s queued", spool.Figure(st.Queued)), d.inbox(st.Peer, "list"))
-	}
-}
-
-// overdue looks at tasks that were taken long ago.
-func (d *Doctor) overdue(ctx context.Context) error {
-	names, err := d.S.Peers()
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		m, err := d.S.Mailbox(n)
-		if err != nil {
-			continue
-		}
-		taken, err := m.TakenBefore(ctx, d.Now().Add(-overdueAfter))
-		if err != nil {
-			return err
-		}
-		for _, id := range taken {
-			remedy := d.inbox(n, "release "+string(id))
-			if home, err := m.Home(); err != nil || !home.Same(d.S.Host()) {
-				remedy = d.inbox(n, "status "+string(id)) // not this host's to move
-			}
-			d.say("overdue", spool.Warning, "peers/"+string(n)+"/work/"+string(id), spool.Say("taken over a day ago, and not concluded"), remedy)
-		}
-	}
-	return nil
-}
-
 // cards looks at the board.
 func (d *Doctor) cards(context.Context) error {
 	v, err := board.Open(d.S).Survey()
@@ -210,6 +128,8 @@ func (d *Doctor) sync(context.Context) error {
 	}
 	return d.carried()
 }
+
+const littleFree = 5 // per cent
 
 // nfsMagic is NFS_SUPER_MAGIC of statfs(2).
 const nfsMagic = 0x6969

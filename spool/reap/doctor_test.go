@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"xfer/spool"
 )
 
@@ -16,6 +18,7 @@ const (
 	noted    = "peers/bob/new/" + string(aNote)
 	finished = "peers/bob/done/" + string(aTask)
 	link     = "local/ids/9f/" + string(aNote)
+	segment  = "peers/bob/past/testhost-3fa09c11.202611." + string(aTask) + ".seg"
 )
 
 var planted = (aTask[:25] + "z").Conclusion()
@@ -31,8 +34,8 @@ type fault struct {
 	name   string
 	do     func(*world)
 	want   string       // severity, check and path of a finding
-	mends  bool         // a remedy has to be offered
-	byHand func(*world) // does what a remedy says that is no command of gc's
+	mends  bool         // a remedy is offered
+	byHand func(*world) // does what a remedy says that is no command
 }
 
 var faults = []fault{
@@ -53,23 +56,24 @@ var faults = []fault{
 		w.edit("peers/bob/new/"+string(aTask), "From: alice", "From: carol")
 	}, want: "error double " + finished, mends: true},
 	{name: "set aside without a reason", do: func(w *world) { w.rename(noted, "peers/bob/bad/"+string(aNote)) }, want: "warning set-aside peers/bob/bad/" + string(aNote)},
-	{name: "a policy that cannot be read", do: func(w *world) { w.write("peers/bob/peer.json", "{") }, want: "error handoff peers/bob/peer.json", mends: true,
-		byHand: func(w *world) { w.remove("peers/bob/peer.json") }},
+	{name: "a policy that cannot be read", do: func(w *world) { w.write("peers/bob/peer.json", "{") }, want: "error handoff peers/bob/peer.json", mends: true},
 	{name: "a link in another part", do: func(w *world) { w.rename(link, "local/ids/9e/"+string(aNote)) }, want: "warning registry local/ids/9e/" + string(aNote), mends: true},
 	{name: "a broken entry", do: func(w *world) { w.remove(link); w.write(link, "no header\n\n") }, want: "error registry " + link, mends: true},
 	{name: "an empty entry", do: func(w *world) { w.remove(link); w.write(link, "") }, want: "note registry " + link, mends: true},
 	{name: "no entry", do: func(w *world) { w.remove(link) }, want: "note registry " + noted, mends: true},
-	{name: "a torn segment", do: func(w *world) { w.write("peers/bob/past/testhost-3fa09c11.202611."+string(aTask)+".seg", "cut") },
-		want: "warning segment peers/bob/past/testhost-3fa09c11.202611." + string(aTask) + ".seg"},
+	{name: "a torn segment", do: func(w *world) { w.write(segment, "cut") }, want: "warning segment " + segment, mends: true,
+		byHand: func(w *world) { w.write(segment, strings.Repeat("\x00", 32)) }},
 	{name: "an overdue task", do: func(w *world) {
 		w.send(spool.Draft{ID: aTask[:25] + "z", From: "alice", To: "bob", Kind: spool.Task})
 		w.take("bob")
 		w.later = 25 * hour
-	}, want: "warning overdue peers/bob/work/" + string(aTask[:25]) + "z"},
-	{name: "a backlog", do: func(w *world) { w.later = 25 * hour }, want: "warning backlog peers/bob"},
+	}, want: "warning overdue peers/bob/work/" + string(aTask[:25]) + "z", mends: true},
+	{name: "a backlog", do: func(w *world) { w.later = 25 * hour }, want: "warning backlog peers/bob", mends: true},
+	{name: "on hold", do: func(w *world) { w.write("peers/bob/peer.json", `{"hold":true}`); w.later = 25 * hour }, want: "warning hold peers/bob", mends: true},
+	{name: "removed, and something came", do: func(w *world) { w.write("peers/bob/peer.json", `{"removed_at":"2026-11-30T06:33:33Z"}`) }, want: "note tombstone peers/bob", mends: true},
 	{name: "a crashed receiver", do: func(w *world) {
 		w.edit("peers/bob/live/testhost-3fa09c11.json", `"claim":1`, `"claim":1,"pid":1,"boot":"b","state":"idle","interval":60,"beat":"`+time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)+`"`)
-	}, want: "warning receiver peers/bob"},
+	}, want: "warning receiver peers/bob", mends: true},
 	{name: "no .stignore", do: func(w *world) { w.remove(".stignore") }, want: "warning sync .stignore", mends: true},
 	{name: "a folder above", do: func(w *world) { w.must(os.Mkdir(w.dir+"/../.stfolder", 0o700)) }, want: "error sync .", mends: true,
 		byHand: func(w *world) {
@@ -126,16 +130,14 @@ func TestDoctorOfBrokenSpools(t *testing.T) {
 			}
 			remedy := all[i].Remedy
 			switch {
-			case f.byHand != nil && remedy != "":
-				f.byHand(w)
-			case remedy == "xfer-gc":
-				w.gc(DefaultKeep())
-			case remedy == "xfer-gc doctor --repair":
-				w.repair()
-			case f.mends:
+			case f.mends != (remedy != ""):
 				t.Fatalf("its remedy is %q", remedy)
-			default:
+			case !f.mends:
 				return // a person has to look
+			case f.byHand != nil:
+				f.byHand(w)
+			default:
+				w.enter(remedy)
 			}
 			if after := keys(w.doctor(true)); slices.Contains(after, f.want) {
 				t.Errorf("after %q: %q", remedy, after)
@@ -169,6 +171,25 @@ func TestDoctorTellsNoFieldNames(t *testing.T) {
 	for _, f := range w.doctor(true) {
 		if strings.Contains(fmt.Sprintf("%+v", f), "Quince") {
 			t.Error(f)
+		}
+	}
+}
+
+func TestDoctorOfFilesystems(t *testing.T) {
+	for _, c := range []struct {
+		st   unix.Statfs_t
+		want []string
+	}{
+		{unix.Statfs_t{Blocks: 1000, Bavail: 50, Files: 1000, Ffree: 50}, nil},
+		{unix.Statfs_t{}, nil}, // one that counts neither
+		{unix.Statfs_t{Type: nfsMagic}, []string{"note filesystem ."}},
+		{unix.Statfs_t{Blocks: 1000, Bavail: 49}, []string{"warning space ."}},
+		{unix.Statfs_t{Files: 1000, Ffree: 49}, []string{"warning space ."}},
+	} {
+		var all []Finding
+		d := &Doctor{Tell: func(f Finding) { all = append(all, f) }}
+		if d.space(&c.st); !slices.Equal(keys(all), c.want) {
+			t.Errorf("%+v: %q", c.st, all)
 		}
 	}
 }

@@ -131,6 +131,47 @@ func (w *world) repair() {
 	w.must(err)
 }
 
+// enter does what the programs do when a remedy is typed.
+func (w *world) enter(remedy string) {
+	w.t.Helper()
+	ctx := context.Background()
+	bob := w.mailbox("bob")
+	release, id, _ := strings.Cut(remedy, " release ")
+	switch {
+	case remedy == "xfer-gc":
+		w.gc(DefaultKeep())
+	case remedy == "xfer-gc doctor --repair":
+		w.repair()
+	case remedy == "xfer-recv --as bob":
+		w.receive(bob)
+	case remedy == "xfer-inbox --as bob create":
+		_, _, err := w.open().Create(ctx, "bob", "")
+		w.must(err)
+	case remedy == "xfer-inbox --as bob unhold":
+		w.must(bob.ChangePeer(ctx, func(p *spool.Peer) { p.Hold = false }))
+	case remedy == "xfer-inbox --as bob policy all":
+		w.must(bob.MendPeer(ctx, func(p *spool.Peer) { p.Only = nil }))
+	case release == "xfer-inbox --as bob" && id != "":
+		_, err := bob.Offer(ctx, spool.ID(id))
+		w.must(err)
+	default:
+		w.t.Fatalf("no program does %q", remedy)
+	}
+}
+
+// receive announces what is due in m, until the test ends.
+func (w *world) receive(m *spool.Mailbox) {
+	w.t.Helper()
+	r, err := m.Receive(context.Background(), spool.ReceiverOptions{})
+	w.must(err)
+	w.t.Cleanup(func() { _ = r.Close() })
+	q, err := r.Arrivals(true)
+	w.must(err)
+	claims, err := r.Next(context.Background(), q, 0)
+	w.must(err)
+	w.must(r.Received(claims))
+}
+
 // Paths of the methods below are below the spool.
 func (w *world) at(path string) string { return filepath.Join(w.dir, filepath.FromSlash(path)) }
 
