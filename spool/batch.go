@@ -5,130 +5,214 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-
-	"xfer/internal/durable"
 )
 
 // A Batch delivers many handoffs at the price of few. The promise is that of
-// one: all files are written and synced, from several goroutines at once, then
-// linked and published one after the other, then each directory that changed is
-// synced once, and only then is an outcome told.
+// one: all files are written and synced, several at once, then linked and
+// published one after the other, then each directory that changed is synced
+// once, and only then is an outcome read and told. It is used from one
+// goroutine, and delivers in groups: Add and Seal for each of a group, then
+// Commit.
 type Batch struct {
 	lazy *Spool // records what it is to sync
 	sync func(*os.File) error
 
-	mu    sync.Mutex
-	dirty map[string]bool // directories
+	boxes map[Name]*Mailbox // of the group
+	peers map[Name]peerRead // of the group, since it was last looked
+	lines []byte            // for the log, of the group
+
+	sealing sync.WaitGroup
+	slots   chan struct{} // one taken for each fsync under way
+
+	mu     sync.Mutex
+	faults map[*Delivery]error // of sealing
+
+	dirty     map[string]bool // directories
+	published bool            // by the last commit of one
 }
 
-// syncTogether is how many fsyncs are under way at once: beyond it a disk has
-// no more to merge (spool.md, "What durable means here").
-const syncTogether = 32
+// A peerRead is what peer.json said, or why it could not be read.
+type peerRead struct {
+	Peer
+	err error
+}
 
-// NewBatch begins a batch. It is used from one goroutine.
+// NewBatch begins a batch.
 func (s *Spool) NewBatch() *Batch {
-	b := &Batch{sync: s.sys.Sync, dirty: make(map[string]bool)}
+	b := &Batch{sync: s.sys.Sync, slots: make(chan struct{}, syncTogether), dirty: make(map[string]bool)}
 	lazy := *s
 	lazy.sys = s.sys.WithoutSync()
 	lazy.fs.Sync = func(f *os.File) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.dirty[f.Name()] = true
+		b.mark(f.Name())
 		return nil
 	}
 	b.lazy = &lazy
+	b.clear()
 	return b
 }
 
-// Add begins a delivery that Commit ends with the others; its errors are those
-// of NewDelivery.
-func (b *Batch) Add(d Draft) (*Delivery, error) { return b.lazy.NewDelivery(d) }
+func (b *Batch) clear() {
+	b.boxes, b.peers = make(map[Name]*Mailbox), make(map[Name]peerRead)
+	b.faults, b.lines = make(map[*Delivery]error), b.lines[:0]
+}
 
-// Commit ends deliveries that Add began, in their order; one that is nil is
-// passed over. Each has a report and an error as Delivery.Commit has them.
-func (b *Batch) Commit(ctx context.Context, all []*Delivery) ([]Report, []error) {
-	reports, errs := make([]Report, len(all)), make([]error, len(all))
-	b.each(len(all), func(i int) {
-		if w := all[i]; w != nil {
-			reports[i] = w.nothing()
-			if errs[i] = w.seal(); errs[i] == nil {
-				errs[i] = b.sync(w.f)
-			}
+// Add begins a delivery of this group; its errors are those of NewDelivery.
+func (b *Batch) Add(d Draft) (*Delivery, error) {
+	if d.Kind == Conclusion {
+		return b.lazy.NewDelivery(d)
+	}
+	m, err := b.mailbox(d.To)
+	if err != nil {
+		return nil, err
+	}
+	return m.begin(d, New)
+}
+
+// mailbox is looked for once in a group.
+func (b *Batch) mailbox(n Name) (*Mailbox, error) {
+	if m := b.boxes[n]; m != nil {
+		return m, nil
+	}
+	m, err := b.lazy.Mailbox(n)
+	if err == nil {
+		err = m.takesInto(New)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.batch = b
+	b.boxes[n] = m
+	return m, nil
+}
+
+// peer is what the peer.json of m said when this group was first asked for it,
+// or when it was published.
+func (b *Batch) peer(m *Mailbox) (Peer, error) {
+	r, known := b.peers[m.name]
+	if !known {
+		r.Peer, r.err = m.lookPeer()
+		b.peers[m.name] = r
+	}
+	return r.Peer, r.err
+}
+
+func (b *Batch) log(line []byte) { b.lines = append(b.lines, line...) }
+
+// Seal says that the body is written: from now on it is on its way to the
+// disk, and nothing but Commit is to be done with it.
+func (b *Batch) Seal(w *Delivery) {
+	seal := func() {
+		err := w.seal()
+		if err == nil {
+			err = b.sync(w.f)
 		}
-	})
-	for i, w := range all {
-		switch {
-		case w == nil:
-		case errs[i] != nil:
-			errs[i] = w.fault(errs[i])
-			w.Abort()
-		default:
-			reports[i], errs[i] = w.Commit(ctx)
+		if err != nil {
+			b.mu.Lock()
+			b.faults[w] = err
+			b.mu.Unlock()
 		}
 	}
-	b.settle(all, reports, errs)
+	if syncTogether == 1 {
+		seal()
+		return
+	}
+	b.slots <- struct{}{}
+	b.sealing.Go(func() {
+		seal()
+		<-b.slots
+	})
+}
+
+// A batched is one delivery of a group in Commit.
+type batched struct {
+	w      *Delivery
+	report Report
+	err    error
+
+	published bool // its outcome is to be read
+}
+
+// Commit ends the deliveries of a group, which Seal was called for, in their
+// order; one that is nil is passed over. Each has a report and an error as
+// Delivery.Commit has them.
+func (b *Batch) Commit(ctx context.Context, all []*Delivery) ([]Report, []error) {
+	b.sealing.Wait()
+	group := make([]batched, len(all))
+	for i, w := range all {
+		group[i].w = w
+		if w != nil {
+			group[i].report, group[i].err = w.nothing(), b.faults[w]
+		}
+	}
+	b.placeKeys(ctx, group)
+	for i := range group {
+		if group[i].w != nil {
+			b.publish(ctx, &group[i])
+		}
+	}
+	clear(b.peers) // an outcome is as of now
+	lost := b.syncDirty()
+	reports, errs := make([]Report, len(all)), make([]error, len(all))
+	for i := range group {
+		if g := &group[i]; g.w != nil {
+			g.settle(lost)
+			g.w.log(g.report, g.err)
+			g.err = g.w.fault(g.err)
+		}
+		reports[i], errs[i] = group[i].report, group[i].err
+	}
+	if len(b.lines) > 0 {
+		b.lazy.appendLog(b.lines)
+	}
+	b.clear()
 	return reports, errs
 }
 
-// each calls do with each number below n, several at once.
-func (b *Batch) each(n int, do func(int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, syncTogether) {
-		wg.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
-// settle syncs each directory that changed, once. Of what was published in one
-// that cannot be synced, nobody can tell whether it is durable.
-func (b *Batch) settle(all []*Delivery, reports []Report, errs []error) {
-	var dirs []string
-	for dir := range b.dirty {
-		dirs = append(dirs, dir)
-	}
-	clear(b.dirty)
-	failed := make([]error, len(dirs))
-	b.each(len(dirs), func(i int) { failed[i] = b.syncDir(dirs[i]) })
-	lost := make(map[string]error)
-	for i, dir := range dirs {
-		if failed[i] != nil {
-			lost[dir] = failed[i]
+// Abort gives up what Seal was called for in a group that is not to be
+// committed; nothing of it is left.
+func (b *Batch) Abort(all []*Delivery) {
+	b.sealing.Wait()
+	for _, w := range all {
+		if w != nil {
+			w.Abort()
 		}
 	}
-	if len(lost) == 0 {
+	b.clear()
+}
+
+// publish links and publishes one.
+func (b *Batch) publish(ctx context.Context, g *batched) {
+	if g.err != nil {
+		g.w.Abort()
 		return
 	}
-	for i, w := range all {
-		if w == nil || errs[i] != nil {
-			continue
-		}
-		for _, dir := range []string{w.m.placeDir(w.place), w.m.dir, filepath.Dir(w.m.dir), w.s.shardDir(reports[i].ID), w.s.idsDir()} {
-			if err := lost[dir]; err != nil {
-				reports[i].Outcome = Unknown
-				errs[i] = Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
-				break
-			}
-		}
+	// What was published since Add has taken room.
+	if p, err := g.w.m.Peer(); g.w.shut == nil && err == nil && p.MaxQueued > 0 && g.w.h.Kind != Conclusion {
+		g.w.shut = g.w.m.hasRoom(p.MaxQueued)
 	}
+	b.published = false
+	g.report, g.err = g.w.commit(ctx)
+	g.published = b.published
 }
 
-func (b *Batch) syncDir(dir string) error {
-	f, err := durable.OpenDir(dir)
-	if err != nil {
-		if _, lerr := os.Lstat(dir); lerr != nil && os.IsNotExist(lerr) {
-			return nil // somebody has removed it, and with it what it held
-		}
-		return err
+// unsettled says that a handoff was published in a directory.
+func (b *Batch) unsettled(dir string) {
+	b.published = true
+	b.mark(dir)
+}
+
+// settle reads what became of one, if what makes it durable was synced: lost
+// are the directories that could not be.
+func (g *batched) settle(lost map[string]error) {
+	if !g.published || g.err != nil {
+		return
 	}
-	defer func() { _ = f.Close() }()
-	return b.sync(f)
+	w := g.w
+	for _, dir := range []string{w.m.placeDir(w.place), w.m.dir, filepath.Dir(w.m.dir), w.s.shardDir(g.report.ID), w.s.idsDir()} {
+		if err := lost[dir]; err != nil {
+			g.report.Outcome, g.err = Unknown, unsure(err)
+			return
+		}
+	}
+	g.report, g.err = w.m.settled(g.report.ID, w.place, g.report)
 }

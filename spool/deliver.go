@@ -57,6 +57,7 @@ type Delivery struct {
 	h     Header
 	ready bool // sealed
 	shown bool // published: tmp is gone
+	keyed bool // its key's file names it, durably
 	given bool // the id was given or computed, not minted for this
 	f     *os.File
 	tmp   string
@@ -77,6 +78,12 @@ func (s *Spool) NewDelivery(d Draft) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.begin(d, place)
+}
+
+// begin is NewDelivery to this mailbox.
+func (m *Mailbox) begin(d Draft, place Place) (*Delivery, error) {
+	s := m.s
 	var shut error
 	if d.Kind != Conclusion {
 		if shut = m.admits(d.From); shut != nil && d.ID == "" && d.Key == "" {

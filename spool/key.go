@@ -46,6 +46,9 @@ func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
 	if err != nil {
 		return w.nothing(), err
 	}
+	if w.keyed && first == w.h.ID {
+		return w.registerKeyed(ctx, path)
+	}
 	if first != "" {
 		r, err := w.sentBefore(ctx, first)
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -62,11 +65,35 @@ func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
 	}, w.s.localDir(), w.s.tempDir(), w.s.idsDir(), w.s.keyDir()); err != nil {
 		return w.nothing(), err
 	}
+	return w.registerKeyed(ctx, path)
+}
+
+// registerKeyed is register once the key's file, at path, names w's id.
+func (w *Delivery) registerKeyed(ctx context.Context, path string) (Report, error) {
 	r, err := w.register(ctx)
 	if r.Outcome == NotDelivered {
 		_ = durable.Remove(path)
 	}
 	return r, err
+}
+
+// placeKey gives w's key to its id where nobody has it, and is the path of the
+// file that says so, which is not synced; empty where somebody has it.
+func (w *Delivery) placeKey(ctx context.Context) (string, error) {
+	hash := keyHash(w.h.From, w.h.To, w.key)
+	unlock, err := w.s.lock(ctx, w.s.keyLock(hash), lockWait)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	path := filepath.Join(w.s.keyDir(), hash)
+	err = w.s.retryMade(func() error {
+		return w.s.fs.Put(path, []byte(string(w.h.ID)+"\n"))
+	}, w.s.localDir(), w.s.tempDir(), w.s.idsDir(), w.s.keyDir())
+	if errors.Is(err, fs.ErrExist) {
+		return "", nil
+	}
+	return path, err
 }
 
 // keyed is the id that a key's file names; empty where there is none.

@@ -41,13 +41,18 @@ func (e event) about(h *Header) event {
 	return e
 }
 
-func (s *Spool) log(e event) {
+func (s *Spool) log(e event) { s.appendLog(s.logLine(e)) }
+
+func (s *Spool) logLine(e event) []byte {
 	e.At, e.PID = s.sys.Now().UTC(), os.Getpid()
 	if len(e.Detail) > maxDetail {
 		e.Detail = e.Detail[:maxDetail]
 	}
-	line := append(e.encode(), '\n')
-	_ = s.retryMade(func() error { return s.fs.Append(s.logFile(), line) }, s.localDir(), s.logDir())
+	return append(e.encode(), '\n')
+}
+
+func (s *Spool) appendLog(lines []byte) {
+	_ = s.retryMade(func() error { return s.fs.Append(s.logFile(), lines) }, s.localDir(), s.logDir())
 }
 
 // encode is e as json.Marshal has it, which in a process of milliseconds takes
@@ -95,5 +100,9 @@ func appendJSON(b []byte, s string) []byte {
 
 func (m *Mailbox) log(e event) {
 	e.Peer = m.name
+	if m.batch != nil {
+		m.batch.log(m.s.logLine(e))
+		return
+	}
 	m.s.log(e)
 }

@@ -18,6 +18,8 @@ type Mailbox struct {
 	name Name
 	dir  string
 
+	batch *Batch // whose mailbox this is; nil: nobody's
+
 	suffixed suffixed
 	homes    homes
 }

@@ -7,16 +7,30 @@ import (
 // settle makes a publish durable and reads from the disk what became of it.
 func (m *Mailbox) settle(h *Header, p Place, r Report) (Report, error) {
 	r.Outcome = Unknown
-	if err := m.syncPlace(p); err != nil {
-		return r, Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
+	if m.batch != nil {
+		m.batch.unsettled(m.placeDir(p))
+		return r, nil
 	}
-	// Where it still stands there, one look is enough.
-	e := entry{h.ID, p, string(h.ID)}
+	if err := m.syncPlace(p); err != nil {
+		return r, unsure(err)
+	}
+	return m.settled(h.ID, p, r)
+}
+
+// unsure is about what was published, and could not be synced.
+func unsure(err error) error {
+	return Because(ErrUnknown, "it is written, but whether it is durable cannot be told: "+err.Error())
+}
+
+// settled is outcome for what was just published in p: where it still stands
+// there, one look is enough.
+func (m *Mailbox) settled(id ID, p Place, r Report) (Report, error) {
+	e := entry{id, p, string(id)}
 	if _, err := os.Lstat(m.path(e)); err == nil {
 		r.Outcome, r.Detail = m.outcomeAt(e)
 		return r, nil
 	}
-	return m.outcome(h.ID, r)
+	return m.outcome(id, r)
 }
 
 // Outcome reads from the disk what became of id, which is known to have been

@@ -34,6 +34,13 @@ const maxPeerFile = 64 << 10
 // beside it, is ErrMalformed: a policy that is not known lets nobody in, until
 // it is written again.
 func (m *Mailbox) Peer() (Peer, error) {
+	if m.batch != nil {
+		return m.batch.peer(m)
+	}
+	return m.lookPeer()
+}
+
+func (m *Mailbox) lookPeer() (Peer, error) {
 	var p Peer
 	copies, err := m.peerCopies()
 	if err != nil {

@@ -42,6 +42,9 @@ func (w *Delivery) replayOf(first *registered) (Report, error) {
 			return r, err
 		}
 	}
+	if len(found) > 0 && rightmost(found).place == w.place {
+		return w.m.settle(&first.Header, w.place, r) // a crash may have come before the sync
+	}
 	return w.m.outcome(first.ID, r)
 }
 

@@ -61,7 +61,7 @@ func word(k spool.Kind, e spool.Ending) string {
 // An outcomeRecord is what became of one handoff. Its text is the id alone.
 type outcomeRecord struct {
 	ID       spool.ID      `json:"id,omitempty"`
-	To       spool.Name    `json:"to"`
+	To       spool.Name    `json:"to,omitempty"` // a line of a batch may fail before it is known
 	Outcome  spool.Outcome `json:"outcome"`
 	Replayed bool          `json:"replayed,omitempty"`
 	Detail   string        `json:"detail,omitempty"`

@@ -70,6 +70,7 @@ type parcel struct {
 	report spool.Report
 	err    error
 	stop   func() // ends the wait for its conclusion
+	line   int    // of --batch
 
 	verdict spool.Verdict // on the peer, where it is to be told
 }

@@ -208,9 +208,7 @@ func (p *patientBody) next() error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
-	if p.last.data != nil {
-		p.spare <- p.last.data[:chunkSize]
-	}
+	p.giveBack()
 	var late <-chan time.Time
 	if !p.started {
 		late = p.wait(patience)
@@ -227,6 +225,29 @@ func (p *patientBody) next() error {
 		case <-p.ctx.Done():
 			return p.ctx.Err()
 		}
+	}
+}
+
+// giveBack lets the goroutine fill the buffer of the last chunk again.
+func (p *patientBody) giveBack() {
+	if p.last.data != nil {
+		p.spare <- p.last.data[:chunkSize]
+		p.last.data = nil
+	}
+}
+
+// Waits tells whether a Read would wait for more to come.
+func (p *patientBody) Waits() bool {
+	if len(p.left) > 0 || p.last.err != nil {
+		return false
+	}
+	p.giveBack()
+	select {
+	case p.last = <-p.chunks:
+		p.started, p.left = true, p.last.data
+		return false
+	default:
+		return true
 	}
 }
 
