@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -127,7 +128,7 @@ func newSending(c *tool.Call) (*sending, error) {
 	for i, arg := range c.Arguments {
 		n, err := PeerName(arg)
 		if err != nil {
-			return nil, err
+			return nil, tool.WithHint(err, s.fileHint(arg))
 		}
 		for _, before := range s.to[:i] {
 			if before == n {
@@ -251,7 +252,7 @@ func (s *sending) begin() error {
 		s.draft.Subject = subjectOf(s.beginning)
 	}
 	if s.draft.Subject == "" {
-		return tool.WithHint(tool.Usage("the body has no text to take a subject from"), "give -s TEXT")
+		return tool.WithHint(tool.Usage("the body has no text to take a subject from"), cmp.Or(s.fileNoPeer(), "give -s TEXT"))
 	}
 	for _, n := range s.to {
 		p := &parcel{to: n, report: spool.Report{To: n, Outcome: spool.NotDelivered}}
@@ -361,8 +362,10 @@ func (s *sending) returnAddress() error {
 	if s.draft.Kind != spool.Task || !s.writable() {
 		return nil
 	}
-	if _, err := s.Spool.MakeMailbox(s.Name); err != nil {
+	m, err := s.Spool.MakeMailbox(s.Name)
+	if err != nil {
 		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: nothingSent(err)}
 	}
+	s.tellRemoved(m)
 	return nil
 }

@@ -124,7 +124,11 @@ func (s *sending) sendError(p *parcel) error {
 	default:
 		err = nothingSent(err)
 	}
-	return s.PeerError("send to", p.to, err)
+	err = s.PeerError("send to", p.to, err)
+	if errors.Is(err, spool.ErrNoPeer) {
+		err = tool.WithHint(err, s.fileHint(string(p.to)))
+	}
+	return err
 }
 
 // awaitAll waits for the conclusion of each task that was sent, or until each
@@ -144,8 +148,8 @@ func (s *sending) awaitAll(failures *tool.Failures) error {
 		return failures.Err()
 	}
 	var err error
-	if w.m, err = s.mailbox(); err != nil {
-		return err
+	if w.m, err = s.Spool.Mailbox(s.Name); err != nil { // also one that was removed: see tellRemoved
+		return s.PeerError("open mailbox", s.Name, err)
 	}
 	return w.run()
 }

@@ -22,7 +22,7 @@ func (l *line) reach() string {
 	if dir == "" {
 		return ""
 	}
-	return " --spool " + shellWord(dir)
+	return " --spool " + ShellWord(dir)
 }
 
 // Reach is --spool as it was typed, for another command behind the program's
@@ -61,8 +61,8 @@ func (t *Talk) reachingAll(hint string) string {
 	}
 }
 
-// shellWord is s as a shell takes it for one word.
-func shellWord(s string) string {
+// ShellWord is s as a shell takes it for one word, in a command to be pasted.
+func ShellWord(s string) string {
 	special := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+,:@", r)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -123,6 +124,9 @@ func newAppending(c *tool.Call) (*appending, error) {
 // blocks is what is to be appended. All of it is right before any is written.
 func (a *appending) blocks(text string, limit int64) ([]board.Block, error) {
 	blocks := []board.Block{{Text: text}}
+	if strings.TrimSpace(text) == "" && !a.Bool("from-reply") {
+		return nil, &spool.Error{Op: "append to", Name: string(a.card), Err: tool.Usage("the entry is empty")}
+	}
 	if a.Bool("from-reply") {
 		if int64(len(text)) > limit {
 			return nil, tool.WithHint(spool.Because(spool.ErrTooLarge, fmt.Sprintf("the text has more than %d bytes", limit)), "give the end of it, where the block is")
