@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"unicode/utf8"
 
 	"xfer/internal/durable"
@@ -28,6 +29,9 @@ type File struct {
 // durable.ErrNotRegular.
 func openFile(path string, id ID) (*File, error) {
 	f, info, err := durable.OpenRegular(path, os.O_RDWR)
+	if readOnly(err) {
+		f, info, err = durable.OpenRegular(path, os.O_RDONLY)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +41,12 @@ func openFile(path string, id ID) (*File, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// readOnly tells whether err is that of writing where there is only to be read:
+// a snapshot, or a backup.
+func readOnly(err error) bool {
+	return errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES)
 }
 
 func readHandoff(f *os.File, info fs.FileInfo, id ID) (*File, error) {

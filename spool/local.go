@@ -45,11 +45,15 @@ func (s *Spool) checkLocal() error {
 	case errors.Is(why, errTwoHosts):
 		return why
 	case errors.Is(why, errCopied):
-		return s.remakeLocal()
+		err = s.remakeLocal()
 	case why != nil:
-		return s.completeHost()
+		err = s.completeHost()
 	}
-	return nil
+	// Where nothing can be written there is still much to be read.
+	if errors.Is(err, syscall.EROFS) {
+		return nil
+	}
+	return err
 }
 
 var (
