@@ -79,7 +79,7 @@ func (s *Spool) localFault() (why, err error) {
 		return errNoLocal, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, &Error{Op: "open spool", Name: s.dir, Err: err}
 	}
 	host, inode, _ := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
 	switch {
@@ -98,10 +98,22 @@ func (s *Spool) localFault() (why, err error) {
 func (s *Spool) readOwn(path string, limit int64) ([]byte, error) {
 	b, err := durable.ReadRegular(path, limit)
 	if errors.Is(err, syscall.EFBIG) || errors.Is(err, fs.ErrPermission) || notRegular(err) {
-		err = Because(ErrOwnFile, s.below(path).fact()+": it cannot be read: "+Cause{err}.fact())
+		err = &Error{Err: &ownFile{s.below(path), err}, Hint: "'xfer-gc doctor' tells what to type"}
 	}
 	return b, err
 }
+
+// ownFile is found by errors.Is as ErrOwnFile and as its cause.
+type ownFile struct {
+	path  Path
+	cause error
+}
+
+func (o *ownFile) Error() string {
+	return o.path.fact() + ": it cannot be read: " + Cause{o.cause}.fact()
+}
+
+func (o *ownFile) Unwrap() []error { return []error{ErrOwnFile, o.cause} }
 
 // twoHosts is found by errors.Is as errTwoHosts and as what it wraps.
 type twoHosts struct{ error }

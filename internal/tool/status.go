@@ -70,13 +70,13 @@ func Classes() []Class {
 		{spool.ErrNoSpool, "no-spool", 78, "set XFER_SPOOL or give --spool DIR"},
 		{spool.ErrVersion, "version", 78, "use the xfer that wrote it, or a newer one"},
 		{spool.ErrConfig, "config", 78, ""},
-		{spool.ErrOwnFile, "own-file", 78, "'xfer-gc doctor' tells what to type"},
 
 		{syscall.ENOSPC, "no-space", 75, "make room and try again"},
 		{syscall.EDQUOT, "no-space", 75, "make room and try again"},
 		{syscall.EACCES, "permission", 77, ""},
 		{syscall.EPERM, "permission", 77, ""},
 		{syscall.EROFS, "permission", 77, ""},
+		{spool.ErrOwnFile, "own-file", 78, ""}, // one that may not be read is of the class of what forbids it
 	}
 }
 
