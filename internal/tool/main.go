@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -67,21 +68,13 @@ func (i interrupted) Error() string { return i.signal.String() }
 // number is kept from then on, and a function with which this begins.
 func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 	caught = new(atomic.Int32)
-	var watched []os.Signal
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		// A shell starts its background jobs with SIGINT ignored; Notify would
-		// undo that.
-		if !signal.Ignored(sig) {
-			watched = append(watched, sig)
-		}
-	}
-	if len(watched) == 0 {
-		return context.Background(), caught, nil // Notify without signals would catch them all
-	}
-	var cancel context.CancelCauseFunc
-	ctx, cancel = context.WithCancelCause(context.Background())
-	ch := make(chan os.Signal, 1)
+	ctx, cancel := context.WithCancelCause(context.Background())
 	begin = sync.OnceFunc(func() {
+		watched := notIgnored(syscall.SIGINT, syscall.SIGTERM)
+		if len(watched) == 0 {
+			return // Notify without signals would catch them all
+		}
+		ch := make(chan os.Signal, 1)
 		signal.Notify(ch, watched...)
 		go func() {
 			sig := (<-ch).(syscall.Signal)
@@ -96,6 +89,12 @@ func watchSignals() (ctx context.Context, caught *atomic.Int32, begin func()) {
 		}()
 	})
 	return ctx, caught, begin
+}
+
+// notIgnored are those that may be caught: a shell starts its background jobs
+// with SIGINT ignored, and Notify would undo that.
+func notIgnored(all ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(all, signal.Ignored)
 }
 
 // sameSignal is within which time a signal that comes twice means one:
