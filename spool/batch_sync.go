@@ -12,27 +12,32 @@ import (
 
 // placeKeys gives the keys of a group to its ids before anything is published,
 // as Delivery.Commit does: else a power cut could leave a handoff without its
-// key. What is not placed here, Commit places by itself.
+// key. What has no durable key is not published.
 func (b *Batch) placeKeys(ctx context.Context, group []batched) {
-	placed := make(map[*Delivery]string)
-	var keyed []*Delivery
-	for _, g := range group {
+	var placed []*batched
+	paths := make(map[*batched]string)
+	for i := range group {
+		g := &group[i]
 		if g.w == nil || g.err != nil || g.w.key == "" || g.w.shut != nil {
 			continue
 		}
-		if path, err := g.w.placeKey(ctx); err == nil && path != "" {
-			placed[g.w] = path
-			keyed = append(keyed, g.w)
+		var path string
+		if path, g.err = g.w.placeKey(ctx); path != "" {
+			placed, paths[g] = append(placed, g), path
 		}
 	}
-	if len(keyed) == 0 {
+	if len(placed) == 0 {
 		return
 	}
 	b.mark(b.lazy.keyDir())
-	each(len(keyed), func(i int) { keyed[i].keyed = b.syncFile(placed[keyed[i]]) == nil })
-	if lost := b.syncDirty(); len(lost) > 0 {
-		for _, w := range keyed {
-			w.keyed = false
+	each(len(placed), func(i int) { placed[i].err = b.syncFile(paths[placed[i]]) })
+	lost := b.syncDirty()
+	for _, g := range placed {
+		for _, err := range lost {
+			g.err = err
+		}
+		if g.w.keyed = g.err == nil; !g.w.keyed {
+			g.w.takeBackKey(ctx, paths[g])
 		}
 	}
 }

@@ -20,6 +20,8 @@ type disk struct {
 	new   string
 	syncs []synced
 	fail  string // the path whose sync fails
+	path  string // before whose sync do is called, once
+	do    func()
 }
 
 type synced struct {
@@ -28,6 +30,7 @@ type synced struct {
 }
 
 func (d *disk) sync(f *os.File) error {
+	d.reached(f.Name())
 	names, err := readNames(d.new)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -42,6 +45,24 @@ func (d *disk) failAt(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = path
+}
+
+func (d *disk) at(path string, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.path, d.do = path, do
+}
+
+func (d *disk) reached(path string) {
+	d.mu.Lock()
+	var do func()
+	if path == d.path {
+		do, d.do = d.do, nil
+	}
+	d.mu.Unlock()
+	if do != nil {
+		do()
+	}
 }
 
 // below is what was synced below dir, or dir itself.
@@ -177,22 +198,51 @@ func TestBatchKeysAreDurableFirst(t *testing.T) {
 	}
 }
 
-// A key that another process takes over before the group is committed is its.
+// Of a key that cannot be made durable nothing is published, and nothing left.
+func TestBatchKeySyncFails(t *testing.T) {
+	for _, dir := range []bool{false, true} {
+		s, d := batchSpool(t)
+		n := note("")
+		n.Key = "k"
+		path := filepath.Join(s.keyDir(), keyHash(n.From, n.To, n.Key))
+		d.failAt(path)
+		if dir {
+			d.failAt(s.keyDir())
+		}
+		b := s.NewBatch()
+		reports, errs := batch(t, b, note(""), n)
+		if errs[0] != nil || !errors.Is(errs[1], syscall.EIO) || reports[1].Outcome != NotDelivered {
+			t.Errorf("%+v, %v", reports, errs)
+		}
+		if id, err := s.keyed(path); id != "" || err != nil {
+			t.Errorf("the key is left to %s, %v", id, err)
+		}
+		wantFiles(t, mailbox(t, s, "bob"), "tmp")
+		d.failAt("")
+		if reports, errs := batch(t, b, n); errs[0] != nil || reports[0].Outcome != Queued || reports[0].Replayed {
+			t.Errorf("again: %+v, %v", reports, errs)
+		}
+	}
+}
+
+// A key that another process takes over before it is published is its.
 func TestBatchKeyTakenOver(t *testing.T) {
 	s, d := batchSpool(t)
 	n := note("")
 	n.Key = "k"
+	path := filepath.Join(s.keyDir(), keyHash(n.From, n.To, n.Key))
 	var other Report
-	d.failAt(filepath.Join(s.keyDir(), keyHash(n.From, n.To, n.Key))) // not placed by the batch
 	b := s.NewBatch()
 	all := added(t, b, n)
-	var err error
-	if other, err = send(s, n, "0"); err != nil {
-		t.Fatal(err)
-	}
+	d.at(path, func() {
+		var err error
+		if other, err = send(s, n, "0"); err != nil {
+			t.Error(err)
+		}
+	})
 	reports, errs := b.Commit(context.Background(), all)
-	if errs[0] != nil || reports[0].ID != other.ID || !reports[0].Replayed {
-		t.Errorf("%+v, %v, want a replay of %s", reports[0], errs[0], other.ID)
+	if errs[0] != nil || other.ID == "" || reports[0].ID != other.ID || !reports[0].Replayed {
+		t.Errorf("%+v, %v, want a replay of %q", reports[0], errs[0], other.ID)
 	}
 	wantFiles(t, mailbox(t, s, "bob"), "new", string(other.ID))
 }

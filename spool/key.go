@@ -90,10 +90,25 @@ func (w *Delivery) placeKey(ctx context.Context) (string, error) {
 	err = w.s.retryMade(func() error {
 		return w.s.fs.Put(path, []byte(string(w.h.ID)+"\n"))
 	}, w.s.localDir(), w.s.tempDir(), w.s.idsDir(), w.s.keyDir())
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return "", nil
+	case err != nil:
+		return "", err
 	}
-	return path, err
+	return path, nil
+}
+
+// takeBackKey undoes placeKey, unless the key has gone to another id.
+func (w *Delivery) takeBackKey(ctx context.Context, path string) {
+	unlock, err := w.s.lock(ctx, w.s.keyLock(filepath.Base(path)), lockWait)
+	if err != nil {
+		return // it names an id of which nothing is known, and is given to the next one
+	}
+	defer unlock()
+	if id, err := w.s.keyed(path); err == nil && id == w.h.ID {
+		_ = durable.Remove(path)
+	}
 }
 
 // keyed is the id that a key's file names; empty where there is none.

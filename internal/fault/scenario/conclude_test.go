@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"xfer/internal/fault"
@@ -50,7 +51,7 @@ var concludes = []story{
 	}, false},
 }
 
-var stories = append(append(append(sends, takes...), concludes...), awaits...)
+var stories = slices.Concat(sends, batches, takes, concludes, awaits)
 
 // concluded ends theID.
 func (w *world) concluded() *world {
