@@ -173,9 +173,11 @@ func (s *batching) returnAddress() error {
 	if s.mine {
 		return nil
 	}
-	if _, err := s.Spool.MakeMailbox(s.Name); err != nil {
+	m, err := s.Spool.MakeMailbox(s.Name)
+	if err != nil {
 		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: err}
 	}
+	s.tellRemoved(m)
 	s.mine = true
 	return nil
 }
