@@ -30,8 +30,9 @@ type reaped struct {
 
 var reapings = []reaped{
 	{"reap what is finished, an orphan and a ghost", (*world).toReap, (*world).nothingLost, (*world).reapedAll},
-	{"reap the link and a ghost of what was let go", func(w *world) {
-		w.create("bob").put(finishedID, spool.Notification).finished(finishedID).put(ghostID, spool.Notification)
+	{"reap the link and a ghost of what was let go, and merge segments", func(w *world) {
+		w.create("bob").put(finishedID, spool.Notification).finished(finishedID).reap()
+		w.put(ghostID, spool.Notification)
 		b := w.file("bob", spool.New, ghostID)
 		w.finished(ghostID).reap()
 		w.must(os.WriteFile(filepath.Join(w.place("bob", spool.New), string(ghostID)), b, 0o600))
