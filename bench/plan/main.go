@@ -17,7 +17,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,14 +152,28 @@ func child(dir, step string) (took time.Duration, peak int64, err error) {
 	return time.Since(began), int64(usage.Maxrss) << 10, nil //nolint:unconvert // 32 bits on some systems
 }
 
-// walk looks at each name of the tree.
+// walk looks at each name of the tree, as the directories give them.
 func walk(dir string) error {
-	return filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil {
-			_, err = d.Info()
-		}
+	f, err := os.Open(dir)
+	if err != nil {
 		return err
-	})
+	}
+	names, err := f.Readdirnames(-1)
+	_ = f.Close()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if err == nil && info.IsDir() {
+			err = walk(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // later is beyond all that gc keeps.

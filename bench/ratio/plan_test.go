@@ -16,7 +16,7 @@ import (
 // waits for a sweep, so that its limit leaves room for the locks it takes.
 const (
 	planLimit  = 3.0
-	sweepLimit = 6.0
+	sweepLimit = 4.0
 	peakLimit  = 300 << 20 // bytes
 )
 
