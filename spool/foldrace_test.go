@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// foldRounds is how often a replay races a fold.
+// foldRounds is how often a replay races a fold: that of its handoff, or that of
+// its link.
 const foldRounds = 10_000
 
 // A replay under a given id, while gc lets its handoff go and then its link,
@@ -24,7 +25,7 @@ func TestReplayRacesFold(t *testing.T) {
 		rounds /= 20
 	}
 	const together = 250
-	for done := 0; done < rounds; done += together {
+	for done := 0; done < rounds; done += 2 * together {
 		ids := make([]ID, together)
 		for i := range ids {
 			ids[i] = newID(t, s)

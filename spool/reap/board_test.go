@@ -24,9 +24,11 @@ func TestAppendsBesideGC(t *testing.T) {
 	_, _, err := board.Open(w.open()).Create(ctx, "plan", "Plan", "alice")
 	w.must(err)
 
-	ended := make(chan struct{})
+	// Those beside go on with every tenth entry: they are there to be in the way,
+	// not to have the machine for themselves.
+	var ticks [2]chan struct{}
 	var beside, writing sync.WaitGroup
-	for _, f := range []func(){
+	for i, f := range []func(){
 		func() { w.gc(Keep{Temp: time.Minute}) },
 		func() {
 			c, err := board.Open(w.open()).Read(ctx, "plan")
@@ -41,14 +43,10 @@ func TestAppendsBesideGC(t *testing.T) {
 			}
 		},
 	} {
+		ticks[i] = make(chan struct{}, 1)
 		beside.Go(func() {
-			for {
-				select {
-				case <-ended:
-					return
-				default:
-					f()
-				}
+			for range ticks[i] {
+				f()
 			}
 		})
 	}
@@ -60,15 +58,30 @@ func TestAppendsBesideGC(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				if n%10 == 0 {
+					tick(ticks[:])
+				}
 			}
 		})
 	}
 	writing.Wait()
-	close(ended)
+	for _, c := range ticks {
+		close(c)
+	}
 	beside.Wait()
 	c, err := board.Open(w.open()).Read(ctx, "plan")
 	w.must(err)
 	if len(c.Entries) != writers*entries {
 		t.Errorf("%d entries, want %d", len(c.Entries), writers*entries)
+	}
+}
+
+// tick lets those go on who are not at it still.
+func tick(all []chan struct{}) {
+	for _, c := range all {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }
