@@ -106,13 +106,16 @@ func digestOf(r io.Reader) (d Digest, err error) {
 	return d, err
 }
 
+const verifyPiece = 32 << 10
+
 // Verify reads the whole body, once, and says whether it is UTF-8. The error is
 // ErrIncomplete when the body does not have the digest that the header says:
 // a copying tool may still be filling it in.
 func (h *File) Verify() (isUTF8 bool, err error) {
 	sum := sha256.New()
 	text := &utf8Checker{ok: true}
-	if _, err := io.Copy(io.MultiWriter(sum, text), h.Body()); err != nil {
+	piece := make([]byte, min(max(h.Size, 1), verifyPiece))
+	if _, err := io.CopyBuffer(io.MultiWriter(sum, text), struct{ io.Reader }{h.Body()}, piece); err != nil {
 		return false, err
 	}
 	if !bytes.Equal(sum.Sum(nil), h.Digest[:]) {

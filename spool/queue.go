@@ -266,31 +266,6 @@ func (c *Claim) settleIfConcluded(ctx context.Context) error {
 // Place is where the handoff stands.
 func (c *Claim) Place() Place { return c.e.place }
 
-// Taken commits that the handoff was handed out whole: a task to work/, where
-// it owes its conclusion, anything else to done/, and so a task that was
-// concluded while it was handed out. by is who took it, for people; it may be
-// empty. Until then a crash leaves it as it was.
-func (c *Claim) Taken(by string) error {
-	if c.Kind == Task || by != "" {
-		run, _ := c.m.s.RunOf(c.ID)
-		run.TakenBy, run.TakenAt = by, c.m.s.sys.Now().UTC()
-		// It was handed out: that nobody can be told who has it, on a full disk,
-		// is no reason to hand it out again.
-		_ = c.m.s.writeRun(c.ID, run)
-	}
-	if c.Kind != Task {
-		return c.finish()
-	}
-	// Whoever concluded it meanwhile has left the move to whoever has the lock.
-	if first, err := c.m.conclusionOf(context.Background(), &c.Header); err == nil && first != nil {
-		return c.finish()
-	}
-	if c.e.place == Work {
-		return c.m.s.unmarkReleased(c.ID)
-	}
-	return c.move(Work)
-}
-
 // finish moves the handoff to done/.
 func (c *Claim) finish() error {
 	if c.e.place == Finished {

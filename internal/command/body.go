@@ -23,12 +23,15 @@ func (c *Caller) WriteBody(r io.Reader) error {
 			return WriteLine(w, "", line, ended)
 		})
 	}
-	return copyTo(w, r)
+	return copyTo(w, r, copyPiece)
 }
 
-// copyTo copies in pieces large enough for a pipe.
-func copyTo(w io.Writer, r io.Reader) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, 64<<10))
+// copyPiece is as much as a pipe holds.
+const copyPiece = 64 << 10
+
+// copyTo copies size bytes, or more or less, in pieces of at most copyPiece.
+func copyTo(w io.Writer, r io.Reader, size int64) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, min(max(size, 1), copyPiece)))
 	return err
 }
 
@@ -112,11 +115,19 @@ func wholeRunes(b []byte) int {
 // writeObject hands out a record with the body in it: "body" where it is
 // UTF-8, else "body_base64".
 func (c *Caller) writeObject(record any, f *spool.File, isUTF8 bool) error {
+	if err := c.addObject(record, f, isUTF8); err != nil {
+		return err
+	}
+	return c.Out.Flush()
+}
+
+// addObject is writeObject up to the Flush.
+func (c *Caller) addObject(record any, f *spool.File, isUTF8 bool) error {
 	head, err := tool.JSON(record)
 	if err != nil {
 		return err
 	}
-	w := c.Out.Raw()
+	w := c.Out.Buffered()
 	if _, err := w.Write(bytes.TrimSuffix(bytes.TrimSpace(head), []byte("}"))); err != nil {
 		return err
 	}
@@ -130,7 +141,7 @@ func (c *Caller) writeObject(record any, f *spool.File, isUTF8 bool) error {
 	if _, err := io.WriteString(w, key); err != nil {
 		return err
 	}
-	if err := copyTo(body, f.Body()); err != nil {
+	if err := copyTo(body, f.Body(), f.Size); err != nil {
 		return err
 	}
 	if closer != nil {

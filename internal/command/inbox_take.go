@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 
@@ -142,23 +141,28 @@ func (t *taking) look() (found, busy bool, err error) {
 	if err != nil {
 		return false, false, onMailbox(t.m, err)
 	}
-	for n := 0; t.limit == 0 || n < t.limit; n++ {
+	for n := 0; t.limit == 0 || n < t.limit; {
 		// Whose mailbox it is may have changed while this was waiting, or at work.
 		if err := t.m.MayWork(t.Ctx, false); err != nil {
 			return found, false, err
 		}
-		c, err := q.Next(t.Ctx)
-		t.notes(q.Notes())
-		if errors.Is(err, io.EOF) {
-			return found, q.Busy() > 0, nil
+		together := takeTogether
+		if t.limit > 0 {
+			together = min(together, t.limit-n)
 		}
+		claims, err := q.NextGroup(t.Ctx, together)
+		t.notes(q.Notes())
 		if err != nil {
 			return found, false, err
 		}
-		if err := t.handOut(c); err != nil {
+		if len(claims) == 0 {
+			return found, q.Busy() > 0, nil
+		}
+		if err := t.handOut(claims); err != nil {
 			return found, false, err
 		}
 		found = true
+		n += len(claims)
 	}
 	return found, false, nil
 }
@@ -180,29 +184,7 @@ func (t *taking) one(typed string) error {
 		c.Release()
 		return onID("take", id, spool.Because(spool.ErrNoHandoff, "it is there, and does not fit the flags"))
 	}
-	return t.handOut(c)
-}
-
-// handOut writes the body out whole and only then commits: a reader that goes
-// away leaves the handoff as it was.
-func (t *taking) handOut(c *spool.Claim) error {
-	defer c.Release()
-	if err := t.write(c); err != nil {
-		return onID("take", c.ID, err)
-	}
-	if err := c.Taken(t.by); err != nil {
-		return onID("take", c.ID, spool.Because(err, err.Error()+"; it was handed out, and may be offered again"))
-	}
-	what := word(c.Kind, c.Ending) + " " + string(c.ID) + " from " + string(c.From) + ", " + Quoted(c.Subject)
-	switch {
-	case c.Kind != spool.Task:
-		t.Err.Say("took %s", what)
-	case c.Place() == spool.Finished:
-		t.Err.Say("took %s; it was concluded meanwhile", what)
-	default:
-		t.Err.Say("took %s; to end it: %s", what, t.ends(t.Name, c.ID))
-	}
-	return nil
+	return t.handOut([]*spool.Claim{c})
 }
 
 func (t *taking) write(c *spool.Claim) error {
@@ -224,7 +206,7 @@ func (t *taking) write(c *spool.Claim) error {
 		}
 		return t.Out.Flush()
 	case t.Out.JSON():
-		return t.writeObject(record, c.File, c.IsUTF8())
+		return t.addObject(record, c.File, c.IsUTF8())
 	case t.Bool("quote"):
 		return t.writeQuoted(c.File)
 	}

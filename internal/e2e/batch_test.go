@@ -129,7 +129,7 @@ func TestBatchInterrupted(t *testing.T) {
 			}
 		}
 		if sig != syscall.SIGKILL && (len(there) != len(told) || len(b.names("bob", "tmp")) > 0) {
-			t.Errorf("%v: told %d, new/ has %d, tmp/ %q", sig, len(told), len(there), b.names("bob", "tmp"))
+			t.Errorf("%v: told %d, new/ has %d, tmp/ %d", sig, len(told), len(there), len(b.names("bob", "tmp")))
 		}
 		b.ok(with(b.send("alice", "--batch"), input.String()))
 		if n := len(b.names("bob", "new")); n != many {

@@ -138,6 +138,21 @@ func (r raw) Write(p []byte) (int, error) {
 	return r.o.put(p)
 }
 
+// Buffered adds bytes as they are; they are on their way only after Flush.
+func (o *Output) Buffered() io.Writer { return buffered{o} }
+
+type buffered struct{ o *Output }
+
+func (b buffered) Write(p []byte) (int, error) {
+	b.o.mu.Lock()
+	defer b.o.mu.Unlock()
+	if b.o.err != nil {
+		return 0, b.o.err
+	}
+	b.o.buf = append(b.o.buf, p...)
+	return len(p), b.o.spill()
+}
+
 // truncation is the last object of a list that was cut short.
 type truncation struct {
 	Truncated bool   `json:"truncated"`
