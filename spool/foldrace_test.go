@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -35,16 +36,15 @@ func TestReplayRacesFold(t *testing.T) {
 			t.Fatalf("%d of %d taken: %s", len(bodies), together, notes)
 		}
 		for range 2 { // the handoffs go, then their links
+			swept := make(chan struct{})
 			var both sync.WaitGroup
-			for _, id := range ids {
-				both.Go(func() {
-					// What became of it may not be to be told; that it was sent is.
-					if rep, err := send(s, note(id), "body"); !rep.Replayed || err != nil && !errors.Is(err, ErrUnknown) {
-						t.Errorf("%s: %+v, %v", id, rep, err)
-					}
-				})
+			both.Go(func() {
+				defer close(swept)
+				sweepOnce(t, r)
+			})
+			for some := range slices.Chunk(ids, together/4) {
+				both.Go(func() { replayUntil(t, s, some, swept) })
 			}
-			both.Go(func() { sweepOnce(t, r) })
 			both.Wait()
 		}
 		q, err := m.Queue(Filter{})
@@ -62,6 +62,23 @@ func TestReplayRacesFold(t *testing.T) {
 		}
 		if err := removeSegments(s); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// replayUntil sends each anew, and all over again until end is closed.
+func replayUntil(t *testing.T, s *Spool, ids []ID, end <-chan struct{}) {
+	for {
+		for _, id := range ids {
+			// What became of it may not be to be told; that it was sent is.
+			if rep, err := send(s, note(id), "body"); !rep.Replayed || err != nil && !errors.Is(err, ErrUnknown) {
+				t.Errorf("%s: %+v, %v", id, rep, err)
+			}
+		}
+		select {
+		case <-end:
+			return
+		default:
 		}
 	}
 }
