@@ -9,10 +9,12 @@ trap 'rm -f "$log"' EXIT
 # Signals that whoever runs this has ignored, as nohup(1) does and a shell for
 # its background jobs, are ignored by what is tested too.
 #
+# With -race a process sleeps for a second at its exit; tests start many.
+#
 # Test output is kept until its test ends. What is left when a package ends
 # belongs to tests that a crash or a timeout cut off.
 # shellcheck disable=SC2016 # jq's variables
-env --default-signal=INT,HUP "${GO:-go}" test -json "$@" 2>&1 | jq --unbuffered -Rnrj '
+env --default-signal=INT,HUP GORACE=atexit_sleep_ms=0 "${GO:-go}" test -json "$@" 2>&1 | jq --unbuffered -Rnrj '
 	foreach (inputs | . as $line | fromjson? // {Action: "text", Output: ($line + "\n")}) as $e ({held: {}};
 		($e.Package // "") as $p | ($e.Test // "") as $t | .say = "" |
 		if $e.Action == "output" and $t != "" then .held[$p][$t] += [$e.Output]

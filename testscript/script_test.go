@@ -101,6 +101,9 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XFER_NAME", "alice")
 	env.Setenv("TZ", "UTC")
 	env.Setenv("XFER_TEST_DENY", os.Getenv("XFER_TEST_DENY"))
+	// With -race each program would sleep for a second at its exit, and after a
+	// race exit with a status of the table.
+	env.Setenv("GORACE", "atexit_sleep_ms=0 exitcode=125")
 	env.Values[backgroundKey{}] = map[string]*background{}
 	return os.Mkdir(filepath.Join(env.WorkDir, "home"), 0o700)
 }
