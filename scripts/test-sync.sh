@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 scripts/test-deps.sh
 "${SYNCTHING:-syncthing}" --version
 status=0
-scripts/gotest.sh -count=1 -timeout 10m -tags sync ./internal/synctest || status=1
+# These wait for the sync tools most of the time.
+scripts/gotest.sh -count=1 -timeout 10m -parallel 4 -tags sync ./internal/synctest || status=1
 scripts/gotest.sh -count=1 -timeout 10m -tags sync -run TestPartitions ./internal/simulation || status=1
 exit "$status"

@@ -37,10 +37,11 @@ alive() { # alive SIDE: is the process we remember still that Syncthing?
 	pid=$(value "$1" pid 2>/dev/null) && [ -r "/proc/$pid/cmdline" ] &&
 		tr '\0' ' ' <"/proc/$pid/cmdline" | grep -qF -- "--home=$dir/$1.home"
 }
-# Ports below the range from which the kernel gives ports to clients.
+# Ports below the range from which the kernel gives ports to clients, and others
+# for each process, so that two that start at once do not find the same ones free.
+port=$((20000 + $$ * 4 % 12000))
 free_port() {
-	local port
-	while port=$((20000 + RANDOM % 12000)); ss -Hltn "sport = :$port" | grep -q .; do :; done
+	while port=$((port + 1)); ss -Hltn "sport = :$port" | grep -q .; do :; done
 	echo "$port"
 }
 

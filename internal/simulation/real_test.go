@@ -59,6 +59,7 @@ const partitions = 3
 var operations = flag.Int("operations", 500, "how many random operations each host does in a partition")
 
 func TestPartitionsUnderSyncthing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t, [2]string{filepath.Join(dir, "A"), filepath.Join(dir, "B")}, realSeed(t), func(string, string) synchronizer {
 		return &realSyncthing{t, dir}
@@ -80,6 +81,7 @@ func TestPartitionsUnderSyncthing(t *testing.T) {
 }
 
 func TestPartitionsUnderRsync(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t, [2]string{filepath.Join(dir, "A"), filepath.Join(dir, "B")}, realSeed(t), func(a, b string) synchronizer {
 		return &realRsync{t, a, b}

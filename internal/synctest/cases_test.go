@@ -55,6 +55,7 @@ func wantTold(t *testing.T, told string, wants ...string) {
 
 // What a sync tool can put into a mailbox, each brought by a real one.
 func TestWhatSyncthingBrings(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	const mailbox = "peers/bob/new/"
 	send := func(body string) (id string, file []byte) {
@@ -168,6 +169,7 @@ func TestWhatSyncthingBrings(t *testing.T) {
 
 // Where nothing is mounted, nothing is made.
 func TestAbsentMount(t *testing.T) {
+	t.Parallel()
 	h := &host{t, "hosta-00000001", t.TempDir()}
 	for _, c := range [][]string{{"xfer-inbox", "list"}, {"xfer-inbox", "create"}, {"xfer-send", "-k", "task", "bob"}, {"xfer-recv", "--drain"}, {"xfer-gc"}, {"xfer-board", "list"}} {
 		h.exits(78, "alice", "body", c[0], c[1:]...)
@@ -179,6 +181,7 @@ func TestAbsentMount(t *testing.T) {
 
 // Two spools in which one id is two handoffs are put into one another.
 func TestMergedSpools(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const id = "01kb9w6t3v8f5s7q2m4x0c1d9e"
 	a, b := &host{t, "hosta-00000001", filepath.Join(dir, "A")}, &host{t, "hostb-00000002", filepath.Join(dir, "B")}

@@ -12,6 +12,7 @@ import (
 // Two containers have one directory by bind mounts. Under two names each would
 // take the other's locks for another machine's; under one they are one host.
 func TestTwoContainersOnOneDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	one := &host{t, "box-00000001", filepath.Join(dir, "spool")}
 	one.ok("alice", "", "xfer-inbox", "create")

@@ -46,6 +46,7 @@ func rsyncPair(t *testing.T) (a, b *host) {
 }
 
 func TestRsyncInALoop(t *testing.T) {
+	t.Parallel()
 	a, b := rsyncPair(t)
 	a.ok("alice", "", "xfer-board", "create", "--id", "plan", "The plan")
 	atA, atB := a.receive("alice", "--conclude"), b.receive("bob", "--conclude")
@@ -80,6 +81,7 @@ func TestRsyncInALoop(t *testing.T) {
 
 // An rsync that is cut off leaves what it had under the final name.
 func TestRsyncPartial(t *testing.T) {
+	t.Parallel()
 	a, b := rsyncPair(t)
 	id := a.send("alice", "bob", "notification", strings.Repeat("many bytes ", 200_000))
 	c := exec.Command("rsync", "-a", "--partial", "--bwlimit=200", a.dir+"/peers/bob/new/", b.dir+"/peers/bob/new/")

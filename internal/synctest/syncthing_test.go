@@ -79,6 +79,7 @@ func (p *pair) once(ids []string) {
 }
 
 func TestTwoHundredEachWay(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	atA, atB := p.a.receive("alice", "--conclude", "--jobs", "2"), p.b.receive("bob", "--conclude", "--jobs", "2")
 	var ids []string
@@ -97,6 +98,7 @@ func TestTwoHundredEachWay(t *testing.T) {
 }
 
 func TestForcedHomes(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.b.ok("bob", "", "xfer-recv", "--drain") // claims it
 	ids := p.a.batch("alice", "bob", 10)
@@ -119,6 +121,7 @@ func TestForcedHomes(t *testing.T) {
 }
 
 func TestTakeoverAndReturn(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	var ids []string
 	for _, turn := range []struct{ home, other *host }{{p.b, p.a}, {p.a, p.b}, {p.b, p.a}} {
@@ -138,6 +141,7 @@ func TestTakeoverAndReturn(t *testing.T) {
 func TestRestoredFromAnOldCopy(t *testing.T) {
 	for _, preserve := range []string{"all", "mode,timestamps"} {
 		t.Run(preserve, func(t *testing.T) {
+			t.Parallel()
 			p := newPair(t)
 			drain := append([]string{"-q", "--drain", "--conclude"}, p.b.handler()...)
 			ids := p.a.batch("alice", "bob", 20)
@@ -173,7 +177,8 @@ func TestRestoredFromAnOldCopy(t *testing.T) {
 }
 
 // A conclusion reaches who awaits it on the other host as soon as a file that
-// was written at the same instant, and a second.
+// was written at the same instant, and a second. It goes by the clock, and so
+// runs by itself.
 func TestAwaitAcross(t *testing.T) {
 	p := newPair(t)
 	marker := filepath.Join(p.b.dir, "board", "marker")
@@ -214,6 +219,7 @@ func TestAwaitAcross(t *testing.T) {
 
 // Both hosts append to one card while they are apart.
 func TestOneCard(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.a.ok("alice", "", "xfer-board", "create", "--id", "plan", "The plan")
 	p.do("sync")
