@@ -113,8 +113,10 @@ func (s *rsync) carry(r *rand.Rand, from, to, path, content string, share float6
 	if err == nil && !dst.ModTime().Before(src.ModTime()) {
 		return
 	}
-	if old := read(to).at(path); err == nil && strings.HasPrefix(path, "board/") && old != content {
-		put(to, fmt.Sprintf("%s.sync-conflict-%d-rsync", path, s.runs), old)
+	if err == nil && strings.HasPrefix(path, "board/") {
+		if old, err := os.ReadFile(filepath.Join(to, path)); err == nil && string(old) != content {
+			put(to, fmt.Sprintf("%s.sync-conflict-%d-rsync", path, s.runs), string(old))
+		}
 	}
 	when := src.ModTime()
 	if share < 1 && !strings.HasPrefix(path, "board/") && r.IntN(8) == 0 {
