@@ -25,7 +25,7 @@ func TestReplayRacesFold(t *testing.T) {
 	if testing.Short() {
 		rounds /= 20
 	}
-	const together = 250
+	const together = 1250
 	for done := 0; done < rounds; done += 2 * together {
 		ids := make([]ID, together)
 		for i := range ids {
