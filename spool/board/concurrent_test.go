@@ -143,10 +143,10 @@ func TestReaderSeesWholeCards(t *testing.T) {
 			}
 		}
 	}()
-	writers(t, b, 8, 500)
+	writers(t, b, 8, 200)
 	close(stop)
 	<-stopped
-	wantAll(t, read(t, b), 8, 500)
+	wantAll(t, read(t, b), 8, 200)
 	if reads < 100 || most < 100 {
 		t.Errorf("%d reads, at last of %d entries", reads, most)
 	}
