@@ -191,7 +191,6 @@ func (w *world) reaping(gc string, r reaped) fault.Trial {
 // remembered before it goes, and the next one completes what was begun.
 func TestReaping(t *testing.T) {
 	gc := fault.Build(t, "xfer/cmd/xfer-gc")
-	inMemory(t)
 	for _, r := range reapings {
 		t.Run(r.name, func(t *testing.T) {
 			points := fault.Each(t, func(t *testing.T) fault.Trial {

@@ -48,7 +48,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	remove := inMemory()
 	status := m.Run()
+	remove()
 	for _, line := range report.lines {
 		fmt.Println(line)
 	}
@@ -78,7 +80,6 @@ type story struct {
 func TestStories(t *testing.T) {
 	without := os.Getenv(denyVariable)
 	send, inbox := programs(t)
-	inMemory(t)
 	points := 0
 	for _, s := range stories {
 		if without != "" && !s.short {
@@ -99,25 +100,21 @@ func TestStories(t *testing.T) {
 	tell(fmt.Sprintf("%4d points in all", points))
 }
 
-// inMemory lets the worlds stand on a file system in memory where there is one:
-// what a disk does is strace's part, and there are some ten thousand worlds.
-func inMemory(t *testing.T) {
-	dir, err := os.MkdirTemp("/dev/shm", "xfer-scenario-")
-	if err != nil {
-		return
+// inMemory lets the worlds stand on a file system in memory, unless somebody has
+// chosen a place: what a disk does is strace's part, and there are some ten
+// thousand worlds.
+func inMemory() (remove func()) {
+	dir, err := "", error(nil)
+	if os.Getenv("TMPDIR") == "" {
+		dir, err = os.MkdirTemp("/dev/shm", "xfer-scenario-")
 	}
-	before, was := os.LookupEnv("TMPDIR")
-	t.Cleanup(func() {
-		if was {
-			_ = os.Setenv("TMPDIR", before)
-		} else {
-			_ = os.Unsetenv("TMPDIR")
-		}
-		_ = os.RemoveAll(dir)
-	})
+	if dir == "" || err != nil {
+		return func() {}
+	}
 	if err := os.Setenv("TMPDIR", dir); err != nil {
-		t.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
 	}
+	return func() { _ = os.RemoveAll(dir) }
 }
 
 func programs(t *testing.T) (send, inbox string) {
