@@ -61,14 +61,15 @@ func (r *Receiver) passes(id ID) bool {
 	return r.passed[id]
 }
 
-// Started commits that a handler works on c: it moves to cur/, and the sender's
-// outcome turns to delivered. The claim goes on.
+// Started tells that a handler works on c: it moves to cur/, and the sender's
+// outcome turns to delivered. The claim goes on. That is not synced: after a
+// crash the handler is run again, wherever the handoff stands.
 func (r *Receiver) Started(c *Claim) error {
 	r.Pass(c.ID)
 	if err := r.StillHome(); err != nil || c.e.place != New {
 		return err
 	}
-	return c.move(Cur)
+	return c.rename(Cur)
 }
 
 // Working says which handlers run, for whoever looks at the peer. It syncs

@@ -22,6 +22,7 @@ type Mailbox struct {
 
 	suffixed suffixed
 	homes    homes
+	syncs    sharedSyncs
 }
 
 // suffixed remembers which names in cur/ a mail reader gave an info suffix.
@@ -98,7 +99,9 @@ func (m *Mailbox) retry(step func() error) error {
 // syncPlace makes the names in p durable. That it is gone says that whatever came
 // there has been moved on since, and the place been removed empty.
 func (m *Mailbox) syncPlace(p Place) error {
-	return m.retry(func() error { return m.s.fs.SyncDir(m.placeDir(p)) })
+	return m.syncs.do(p, func() error {
+		return m.retry(func() error { return m.s.fs.SyncDir(m.placeDir(p)) })
+	})
 }
 
 // Peers are the names that have a mailbox, sorted. What is in peers/ and is not
