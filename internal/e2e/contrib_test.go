@@ -104,6 +104,9 @@ func TestCrontab(t *testing.T) {
 		}
 	}
 	review("exec tr a-z A-Z")
+	if e := b.exits(0, cron()); e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "created spool") {
+		t.Errorf("no spool there: %v", e)
+	}
 	silent("nothing there")
 	id := b.id(alice(b.send("alice", "-k", "task", "-s", "s", "reviewer")), "body\n")
 	if e := b.exits(0, cron()); e.stdout != "" || !strings.Contains(e.stderr, "concluded "+id) {

@@ -78,7 +78,6 @@ func closedAfterALine(t *testing.T, c *exec.Cmd) syscall.WaitStatus {
 func TestOutputIsClosed(t *testing.T) {
 	b := newBench(t, "bob")
 	fill(b, 90, strings.Repeat("x", 100_000))
-	ids := b.names("bob", "new")
 	if ws := closedAfterALine(t, b.inbox("bob", "list", "--json")); !ws.Signaled() || ws.Signal() != syscall.SIGPIPE {
 		t.Errorf("list ends with %v, want SIGPIPE", ws)
 	}
@@ -88,13 +87,14 @@ func TestOutputIsClosed(t *testing.T) {
 	if ws := closedAfterALine(t, b.inbox("bob", "take", "--all", "--json")); !ws.Signaled() || ws.Signal() != syscall.SIGPIPE {
 		t.Errorf("take ends with %v, want SIGPIPE", ws)
 	}
-	if names := b.names("bob", "done"); len(names) != 1 || names[0] != ids[0] {
-		t.Errorf("taken: %q, want the first alone", names)
+	// Ten share a write, and the pipe has no room for all of it.
+	if names := b.names("bob", "done"); len(names) != 0 {
+		t.Errorf("taken, and not written out: %q", names)
 	}
-	if n := len(b.names("bob", "new")); n != 89 {
+	if n := len(b.names("bob", "new")); n != 90 {
 		t.Errorf("after take %d are in new/", n)
 	}
-	if n := strings.Count(b.ok(b.inbox("bob", "list")), "\n"); n != 89 {
+	if n := strings.Count(b.ok(b.inbox("bob", "list")), "\n"); n != 90 {
 		t.Errorf("%d are listed", n)
 	}
 }
