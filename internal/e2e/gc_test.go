@@ -240,7 +240,7 @@ func (b *bench) timed(body string) time.Duration {
 
 // beside is how long gc runs beside everything else, in seconds;
 // $XFER_TEST_SECONDS says otherwise.
-const beside = 10
+const beside = 30
 
 // Eight senders, four takers, a handler and gc in a loop: nothing is lost,
 // nothing is handled twice, and doctor has notes at most.
