@@ -81,7 +81,7 @@ func tryTwice(t *testing.T, setup func(*testing.T) Trial, plain []Call, a Attemp
 func struck(r Result, plain []Call) error {
 	at := r.Point.Index
 	if len(r.Calls) <= at {
-		return fmt.Errorf("the program ended before the point, after %d calls", len(r.Calls))
+		return fmt.Errorf("%w: the program ended before it, after %d calls", errOtherWay, len(r.Calls))
 	}
 	for i, c := range r.Calls[:at+1] {
 		if !sameCall(c, plain[i]) {

@@ -204,7 +204,7 @@ func unsynced(r fault.Result, p spool.Place) bool {
 	file, moved := "", false
 	for _, c := range r.Calls {
 		switch {
-		case c.Name == "openat" && strings.Contains(c.Line, "/tmp/01") && strings.Contains(c.Line, "O_CREAT"):
+		case c.Name == "openat" && strings.Contains(c.Line, "/peers/") && strings.Contains(c.Line, "/tmp/01") && strings.Contains(c.Line, "O_CREAT"):
 			file = "fsync(" + c.Line[strings.LastIndexByte(c.Line, ' ')+1:] + ")"
 		case strings.HasPrefix(c.Name, "renameat"), c.Name == "linkat":
 			moved = moved || strings.Contains(c.Line, "/"+string(p)+"/01")
