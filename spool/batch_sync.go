@@ -30,7 +30,7 @@ func (b *Batch) placeKeys(ctx context.Context, group []batched) {
 		return
 	}
 	b.mark(b.lazy.keyDir())
-	each(len(placed), func(i int) { placed[i].err = b.syncFile(paths[placed[i]]) })
+	each(len(placed), syncTogether, func(i int) { placed[i].err = b.syncFile(paths[placed[i]]) })
 	lost := b.syncDirty()
 	for _, g := range placed {
 		for _, err := range lost {
@@ -64,7 +64,7 @@ func (b *Batch) syncDirty() (lost map[string]error) {
 	}
 	clear(b.dirty)
 	failed := make([]error, len(dirs))
-	each(len(dirs), func(i int) { failed[i] = b.syncDir(dirs[i]) })
+	each(len(dirs), syncTogether, func(i int) { failed[i] = b.syncDir(dirs[i]) })
 	lost = make(map[string]error)
 	for i, dir := range dirs {
 		if failed[i] != nil {
@@ -86,8 +86,8 @@ func (b *Batch) syncDir(dir string) error {
 	return b.sync(f)
 }
 
-// each calls do with each number below n, several at once.
-func each(n int, do func(int)) {
+// each calls do with each number below n, at most so many at once.
+func each(n, atOnce int, do func(int)) {
 	next := make(chan int, n)
 	for i := range n {
 		next <- i
@@ -99,7 +99,7 @@ func each(n int, do func(int)) {
 		}
 	}
 	var others sync.WaitGroup
-	for range min(n, syncTogether) - 1 {
+	for range min(n, atOnce) - 1 {
 		others.Go(work)
 	}
 	work()

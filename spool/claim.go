@@ -44,7 +44,7 @@ func (m *Mailbox) claim(e entry) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.claimLocked(l, time.Now())
+	return m.claimLocked(l, &glance{since: time.Now()})
 }
 
 // A lockedEntry is open and locked, and not judged yet.
@@ -63,7 +63,7 @@ func (m *Mailbox) lockEntry(e entry) (*lockedEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.claimOpen(e, f); err != nil {
+	if err := m.claimOpen(e, f, info); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func (m *Mailbox) lockEntry(e entry) (*lockedEntry, error) {
 }
 
 // claimLocked is the second half of claim. What else has the id is looked up
-// now, suffixes in cur/ as of since, when the lock was held already.
-func (m *Mailbox) claimLocked(l *lockedEntry, since time.Time) (*Claim, error) {
-	c, err := m.claimFile(l.entry, l.f, l.info, since)
+// now, or was at g, when the lock was held already.
+func (m *Mailbox) claimLocked(l *lockedEntry, g *glance) (*Claim, error) {
+	c, err := m.claimFile(l.entry, l.f, l.info, g)
 	if err != nil {
 		_ = l.f.Close()
 		return nil, err
@@ -81,7 +81,8 @@ func (m *Mailbox) claimLocked(l *lockedEntry, since time.Time) (*Claim, error) {
 	return c, nil
 }
 
-func (m *Mailbox) claimOpen(e entry, f *os.File) error {
+// claimOpen locks e, which is open as f; info is f's.
+func (m *Mailbox) claimOpen(e entry, f *os.File, info fs.FileInfo) error {
 	ok, err := durable.TryLock(f)
 	if err != nil {
 		return err
@@ -97,26 +98,24 @@ func (m *Mailbox) claimOpen(e entry, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	mine, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(there, mine) {
+	if !os.SameFile(there, info) {
 		return errGone
 	}
 	return nil
 }
 
-func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo, since time.Time) (*Claim, error) {
-	if right, found, err := m.toTheRight(e, since); err != nil {
+func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo, g *glance) (*Claim, error) {
+	if right, found, err := m.toTheRight(e, g); err != nil {
 		return nil, err
 	} else if found {
 		return nil, m.ghost(e, f, right)
 	}
-	if before, found, err := m.folded(e.id); err != nil {
-		return nil, err
-	} else if found && before.Last.Handled() {
-		return nil, m.foldedGhost(e, f, info, before)
+	if !g.blank {
+		if before, found, err := m.folded(e.id); err != nil {
+			return nil, err
+		} else if found && before.Last.Handled() {
+			return nil, m.foldedGhost(e, f, info, before)
+		}
 	}
 	h, err := readHandoff(f, info, e.id)
 	why := whyMalformed
@@ -141,12 +140,12 @@ func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo, since time.Ti
 }
 
 // toTheRight is the rightmost other place in which e's id stands.
-func (m *Mailbox) toTheRight(e entry, since time.Time) (right entry, found bool, err error) {
+func (m *Mailbox) toTheRight(e entry, g *glance) (right entry, found bool, err error) {
 	for _, p := range Places {
-		if !p.rightOf(e.place) {
+		if !p.rightOf(e.place) || g.absent(p, e.id) {
 			continue
 		}
-		r, err := m.stands(p, e.id, since)
+		r, err := m.stands(p, e.id, g.since)
 		if err == nil {
 			right, found = r, true
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +159,7 @@ func (m *Mailbox) toTheRight(e entry, since time.Time) (right entry, found bool,
 // same handoff is dropped, under the locks of both; another one is set aside
 // as differing. Neither touches what stands to the right.
 func (m *Mailbox) ghost(e entry, f *os.File, right entry) error {
-	rf, _, err := durable.OpenRegular(m.path(right), os.O_RDWR)
+	rf, rinfo, err := durable.OpenRegular(m.path(right), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errGone // it went on to the right
 	}
@@ -174,7 +173,7 @@ func (m *Mailbox) ghost(e entry, f *os.File, right entry) error {
 	}
 	if !one {
 		// Two names of one inode need one lock; two files need two.
-		if err := m.claimOpen(right, rf); err != nil {
+		if err := m.claimOpen(right, rf, rinfo); err != nil {
 			return err
 		}
 		same, err := sameHandoff(f, rf, e.id)
@@ -319,6 +318,21 @@ func (c *Claim) move(p Place) error {
 }
 
 func (c *Claim) rename(p Place) error {
+	err := c.shift(p)
+	if err == nil {
+		c.m.s.appendLog(c.moved())
+	}
+	return err
+}
+
+// moved is the line of the log about the move that was just made.
+func (c *Claim) moved() []byte {
+	e := event{Event: "moved", Place: c.e.place, Peer: c.m.name}
+	return c.m.s.logLine(e.about(&c.Header))
+}
+
+// shift is rename without a line in the log.
+func (c *Claim) shift(p Place) error {
 	to := c.m.file(p, c.ID)
 	err := c.m.retryRename(c.m.path(c.e), to)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -331,7 +345,6 @@ func (c *Claim) rename(p Place) error {
 	}
 	if err == nil {
 		c.e = entry{c.ID, p, string(c.ID)}
-		c.m.log(event{Event: "moved", Place: p}.about(&c.Header))
 	}
 	return err
 }

@@ -241,7 +241,7 @@ func TestClaimOfAFileThatIsGone(t *testing.T) {
 func TestClaimIsOfTheInode(t *testing.T) {
 	m, id, _ := bob(t)
 	put(t, m.file(New, id), onDisk(id, nil, "body"))
-	f, _, err := durable.OpenRegular(m.file(New, id), os.O_RDWR)
+	f, info, err := durable.OpenRegular(m.file(New, id), os.O_RDWR)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestClaimIsOfTheInode(t *testing.T) {
 	if err := os.Rename(m.file(Cur, id), m.file(New, id)); err != nil {
 		t.Fatal(err)
 	}
-	err = m.claimOpen(entry{id, New, string(id)}, f)
+	err = m.claimOpen(entry{id, New, string(id)}, f, info)
 	wantErr(t, err, errGone)
 }
 

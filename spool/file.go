@@ -71,7 +71,11 @@ func readHandoff(f *os.File, info fs.FileInfo, id ID) (*File, error) {
 const firstRead = 4 << 10
 
 func readHeader(f io.ReaderAt) (*Header, int, error) {
-	buf := make([]byte, firstRead)
+	first := int64(firstRead)
+	if sized, ok := f.(interface{ Size() int64 }); ok {
+		first = min(first, sized.Size())
+	}
+	buf := make([]byte, first)
 	for {
 		n, err := f.ReadAt(buf, 0)
 		if err != nil && err != io.EOF {

@@ -126,7 +126,7 @@ func sink(heap []entry, i int) {
 // to. It is nil where that is none of places.
 func (m *Mailbox) listedNow(e entry, places []Place, since time.Time) (h *Listed, at entry, err error) {
 	for range Places { // each turn it can have gone one further
-		right, found, err := m.toTheRight(e, since)
+		right, found, err := m.toTheRight(e, &glance{since: since})
 		if err != nil {
 			return nil, e, err
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"time"
 
 	"xfer/internal/durable"
@@ -114,24 +115,55 @@ func (q *Queue) NextGroup(ctx context.Context, n int) (claims []*Claim, err erro
 // claimGroup claims what may be handed out of the next n.
 func (q *Queue) claimGroup(ctx context.Context, n int) (claims []*Claim, err error) {
 	group, err := q.lockGroup(n)
-	since := time.Now()
-	for _, l := range group {
+	if err != nil {
+		for _, l := range group {
+			_ = l.f.Close()
+		}
+		return nil, err
+	}
+	for i, r := range q.claimLocked(ctx, group) {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil {
-			_ = l.f.Close()
-			continue
-		}
-		c, cerr := q.claimReady(ctx, l, since)
 		switch {
-		case cerr != nil:
-			err = q.pass(l.entry, l.info, cerr)
-		case c != nil:
-			claims = append(claims, c)
+		case err != nil && r.claim != nil:
+			r.claim.Release()
+		case err != nil:
+		case r.err != nil:
+			err = q.pass(group[i].entry, group[i].info, r.err)
+		case r.claim != nil:
+			claims = append(claims, r.claim)
 		}
 	}
 	return claims, err
+}
+
+// An attempt is the claim on one of a group, nil where the filter does not let it
+// pass, or why it is not to be had.
+type attempt struct {
+	claim *Claim
+	err   error
+}
+
+// claimLocked claims what is locked, one a processor where there are many.
+func (q *Queue) claimLocked(ctx context.Context, group []*lockedEntry) []attempt {
+	all := make([]attempt, len(group))
+	g := q.m.glance(group)
+	claim := func(i int) {
+		if all[i].err = ctx.Err(); all[i].err != nil {
+			_ = group[i].f.Close()
+			return
+		}
+		all[i].claim, all[i].err = q.claimReady(ctx, group[i], g)
+	}
+	if len(group) >= leastGlanced {
+		each(len(group), min(runtime.GOMAXPROCS(0), syncTogether), claim)
+		return all
+	}
+	for i := range group {
+		claim(i)
+	}
+	return all
 }
 
 // lockGroup locks the next n that are to be had.
@@ -150,8 +182,8 @@ func (q *Queue) lockGroup(n int) (group []*lockedEntry, err error) {
 }
 
 // claimReady is the claim on l, nil where the filter does not let it pass.
-func (q *Queue) claimReady(ctx context.Context, l *lockedEntry, since time.Time) (*Claim, error) {
-	c, err := q.m.claimLocked(l, since)
+func (q *Queue) claimReady(ctx context.Context, l *lockedEntry, g *glance) (*Claim, error) {
+	c, err := q.m.claimLocked(l, g)
 	if err != nil {
 		return nil, err
 	}

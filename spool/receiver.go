@@ -269,15 +269,17 @@ func (r *Receiver) Next(ctx context.Context, q *Queue, limit int) (claims []*Cla
 }
 
 // How many handoffs share one write, one sync and one reading of cur/. The
-// fuller cur/ is, the more have to share it, so that each costs the same;
-// each keeps a file open.
+// fuller cur/ is, the more have to share it, so that each costs the same: as
+// much as reading readFor names. Each keeps a file open.
 const (
 	leastTogether = 64
-	mostTogether  = 512
+	mostTogether  = 2048
+	readFor       = 16
 )
 
 func (r *Receiver) together() int {
-	return min(max(len(r.announced)/leastTogether, leastTogether), mostTogether)
+	most := min(mostTogether, durable.MostOpen()/2)
+	return max(min(len(r.announced)/readFor, most), leastTogether)
 }
 
 // unannounced is what of cur/ this process has not announced, and forgets what
@@ -315,10 +317,10 @@ func (r *Receiver) Received(claims []*Claim) error {
 		return err
 	}
 	var first error
-	moved := false
+	var lines []byte
 	for _, c := range claims {
 		if c.e.place == New {
-			err := c.rename(Cur)
+			err := c.shift(Cur)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 				continue // removed by hand, or its id has just come to cur/ too: the next look sees
 			}
@@ -326,11 +328,12 @@ func (r *Receiver) Received(claims []*Claim) error {
 				first = cmp.Or(first, error(&Error{Op: "receive", Name: string(c.ID), Err: err}))
 				continue
 			}
-			moved = true
+			lines = append(lines, c.moved()...)
 		}
 		r.announced[c.ID] = true
 	}
-	if moved {
+	if len(lines) > 0 {
+		r.m.s.appendLog(lines)
 		if err := r.m.syncPlace(Cur); err != nil {
 			first = cmp.Or(first, err)
 		}

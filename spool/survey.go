@@ -221,7 +221,7 @@ func (v *surveyor) unfinishedKind(m *Mailbox, l *Leftover) LeftoverKind {
 	if errors.Is(err, ErrIncomplete) {
 		return LeftNotWhole // a copy too: what is cut off cannot be compared
 	}
-	if _, found, err := m.toTheRight(e, time.Now()); err == nil && found {
+	if _, found, err := m.toTheRight(e, &glance{since: time.Now()}); err == nil && found {
 		return LeftCopy
 	}
 	if f, found, err := m.folded(e.id); err == nil && found && f.Last.Handled() {

@@ -17,15 +17,20 @@ func TakenTogether(claims []*Claim, by string) []error {
 	errs := make([]error, len(claims))
 	moved := make(map[Place][]int)
 	from := make([]Place, len(claims))
+	var lines []byte
 	for i, c := range claims {
 		c.noteTaker(by)
 		to := c.takenTo()
 		if from[i] = c.e.place; to == from[i] {
 			continue
 		}
-		if errs[i] = c.rename(to); errs[i] == nil {
+		if errs[i] = c.shift(to); errs[i] == nil {
 			moved[to] = append(moved[to], i)
+			lines = append(lines, c.moved()...)
 		}
+	}
+	if len(lines) > 0 {
+		claims[0].m.s.appendLog(lines)
 	}
 	for to, some := range moved {
 		if err := claims[some[0]].m.syncPlace(to); err != nil {

@@ -109,6 +109,15 @@ func openAt(path string, flag int, perm uint32) (*os.File, error) {
 	}
 }
 
+// MostOpen is how many files this process may have open.
+func MostOpen() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<20))
+}
+
 // ErrNotRegular is what OpenRegular says of a link, FIFO, socket, device or
 // directory.
 var ErrNotRegular = errors.New("not a regular file")
