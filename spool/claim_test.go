@@ -357,3 +357,28 @@ func TestClaimReleasedTaskOnce(t *testing.T) {
 		t.Errorf("offered a second time: %v, %v", c, err)
 	}
 }
+
+// A long queue is worked off in order, whether it is sorted yet or not.
+func TestQueueOrder(t *testing.T) {
+	s := newSpool(t, "bob")
+	m := mailbox(t, s, "bob")
+	const many = sortAfter + 50
+	for range many {
+		put(t, m.file(New, newID(t, s)), nil)
+	}
+	q, err := m.Queue(Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ID("")
+	for n := range many {
+		if e := q.pop(); e.id <= last {
+			t.Fatalf("%d: %s after %s", n, e.id, last)
+		} else {
+			last = e.id
+		}
+	}
+	if len(q.entries) > 0 {
+		t.Errorf("%d are left", len(q.entries))
+	}
+}

@@ -82,25 +82,32 @@ func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, 
 }
 
 // oldestFirst gives the entries after an id in the order of their ids, those
-// of one id from left to right. Only as
-// much is sorted as is asked for: a page of a large mailbox costs one pass.
+// of one id from left to right. Only as much is sorted as is asked for: a page
+// of a large mailbox costs one pass.
 func oldestFirst(entries []entry, after ID) func() (entry, bool) {
-	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.id <= after })
-	heap := entries
-	for i := len(heap)/2 - 1; i >= 0; i-- {
-		sink(heap, i)
-	}
-	return func() (entry, bool) {
-		if len(heap) == 0 {
-			return entry{}, false
+	heap := slices.DeleteFunc(entries, func(e entry) bool { return e.id <= after })
+	makeHeap(heap)
+	return func() (e entry, ok bool) {
+		if ok = len(heap) > 0; ok {
+			e, heap = popOldest(heap)
 		}
-		e := heap[0]
-		last := len(heap) - 1
-		heap[0] = heap[last]
-		heap = heap[:last]
-		sink(heap, 0)
-		return e, true
+		return e, ok
 	}
+}
+
+func makeHeap(entries []entry) {
+	for i := len(entries)/2 - 1; i >= 0; i-- {
+		sink(entries, i)
+	}
+}
+
+// popOldest is the first of a heap, and the heap without it.
+func popOldest(heap []entry) (entry, []entry) {
+	e, last := heap[0], len(heap)-1
+	heap[0] = heap[last]
+	heap = heap[:last]
+	sink(heap, 0)
+	return e, heap
 }
 
 // sink restores the order of a heap below i.

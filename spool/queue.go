@@ -19,6 +19,7 @@ type Queue struct {
 	m       *Mailbox
 	filter  Filter
 	entries []entry
+	heap    int // how many are to be taken from entries as from a heap before the rest is sorted
 	held    bool
 	strays  int
 	busy    int
@@ -59,8 +60,27 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 			return nil, err
 		}
 	}
-	byID(q.entries)
+	makeHeap(q.entries)
+	q.heap = sortAfter
 	return q, nil
+}
+
+// sortAfter is beyond how many of a long queue it is better sorted: whoever
+// takes a few does not pay for all.
+const sortAfter = 1000
+
+// pop is the next of what is left, which is something.
+func (q *Queue) pop() (e entry) {
+	if q.heap > 0 {
+		q.heap--
+		e, q.entries = popOldest(q.entries)
+		if q.heap == 0 {
+			byID(q.entries)
+		}
+		return e
+	}
+	e, q.entries = q.entries[0], q.entries[1:]
+	return e
 }
 
 // Notes are lines about what was passed over since the last call, and Busy how
@@ -169,8 +189,7 @@ func (q *Queue) claimLocked(ctx context.Context, group []*lockedEntry) []attempt
 // lockGroup locks the next n that are to be had.
 func (q *Queue) lockGroup(n int) (group []*lockedEntry, err error) {
 	for len(group) < n && len(q.entries) > 0 && err == nil {
-		e := q.entries[0]
-		q.entries = q.entries[1:]
+		e := q.pop()
 		l, lerr := q.m.lockEntry(e)
 		if lerr != nil {
 			err = q.pass(e, nil, lerr)
