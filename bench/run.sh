@@ -5,27 +5,33 @@
 #
 #   send        a durable send, and the file-system calls of one in C
 #   queue       a send with 10 queued, and one with many
+#   batch       many from 32 goroutines in a bare loop, and through xfer-send --batch
 #   list        the names of many in order, and the first page of them
 #   lists       the first page of 10, and of many
 #   take        the file-system calls of a take in C, and a take
 #   takes       a take from a short queue, and from many
+#   oldest      the least name of many, and a take from them
+#   drain       many through a bare loop, take --all, and xfer-recv --drain
+#   status      the names of many in order, and xfer-inbox status
+#   board       lock, read, write, sync, rename a card of 100 KiB, and an append to it
 #   wake        from a publish to a bare loop's line on a pipe, and to xfer-recv's
 #   neighbours  those of a send in C, and other tools that put a document away
 #   handlers    many through a shell's loop, through nq, and through xfer-recv
 #   gc          with many finished: its plan against a walk, its sweep against unlinks
 #
-# ROUNDS (150), MANY (100000) and HANDOFFS (10000) say how much; TMPDIR where. A filesystem in
-# memory has no durable send: take one that is on a disk.
+# ROUNDS (150), MANY (100000) and HANDOFFS (10000) say how much; TMPDIR where. How a
+# figure grows is seen with MANY from 10 to 1000000. A filesystem in memory has
+# no durable send: take one that is on a disk.
 set -eu
 cd "$(dirname "$0")/.."
 : "${GO:=go}" "${ROUNDS:=150}" "${MANY:=100000}" "${HANDOFFS:=10000}"
 
 json=
 [ "${1:-}" != --json ] || { json=-json; shift; }
-[ $# -gt 0 ] || set -- send queue list lists take takes wake neighbours handlers gc
+[ $# -gt 0 ] || set -- send batch queue list lists take takes oldest drain status board wake neighbours handlers gc
 for row; do
 	case $row in
-	send | queue | list | lists | take | takes | wake | neighbours | handlers | gc) ;;
+	send | batch | queue | list | lists | take | takes | oldest | drain | status | board | wake | neighbours | handlers | gc) ;;
 	*)
 		echo "run.sh: no row \"$row\"" >&2
 		exit 64
@@ -42,7 +48,7 @@ trap 'exit 143' TERM
 # longer to start than a copy of it.
 make -s install DESTDIR="$dir" PREFIX= >&2
 send=$dir/bin/xfer-send inbox=$dir/bin/xfer-inbox recv=$dir/bin/xfer-recv
-CGO_ENABLED=0 "$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list ./bench/wake ./bench/bare ./bench/plan
+CGO_ENABLED=0 "$GO" build -o "$dir/bin/" ./bench/pairs ./bench/fill ./bench/list ./bench/wake ./bench/bare ./bench/plan ./bench/loop ./bench/drain
 for yardstick in floor floor_take; do
 	gcc -O2 -o "$dir/bin/$yardstick" "bench/$yardstick.c"
 done
@@ -112,6 +118,54 @@ run_takes() {
 	title "take, from a short queue and from $MANY"
 	pairs -n $((ROUNDS / 5)) -warm 2 -name "$((ROUNDS + 20)) queued,$MANY queued" -- "$inbox" --spool "$dir/short" --as bob -q take -- \
 		"$inbox" --spool "$dir/many" --as bob -q take
+}
+
+run_oldest() {
+	many
+	"$inbox" --spool "$dir/many" --as bob -q take >/dev/null
+	title "a take from $MANY, against the least name of them"
+	pairs -n $((ROUNDS / 5)) -warm 2 -name "least name,xfer-inbox take" -- "$dir/bin/loop" oldest "$dir/many/peers/bob/new" -- \
+		"$inbox" --spool "$dir/many" --as bob -q take
+}
+
+run_drain() {
+	spool drained "$MANY"; sync
+	title "$MANY drained, against open, lock, read, hash, rename, and a sync for each 64"
+	# shellcheck disable=SC2086 # a flag or nothing
+	"$dir/bin/drain" -n $(((ROUNDS + 29) / 30)) $json "$dir/drained" "$dir/bin/loop" "$inbox" "$recv"
+}
+
+run_status() {
+	many
+	title "status of $MANY, all sent from here, against a sorted readdir of the mailbox"
+	pairs -n $((ROUNDS / 5)) -warm 2 -name "readdir,xfer-inbox status" -- "$dir/bin/list" "$dir/many/peers/bob/new" -- \
+		"$inbox" --spool "$dir/many" --as bob -q status
+}
+
+run_batch() {
+	spool batch-floor 0; spool batched 0
+	awk -v n="$HANDOFFS" -v body="$(sed 's/$/\\\\n/' "$body" | tr -d '\n')" 'BEGIN {
+		for (i = 0; i < n; i++) print "{\"to\":\"bob\",\"kind\":\"notification\",\"body\":\"" body "\"}" }' >"$dir/jobs"
+	{ "$inbox" --spool "$dir/ten-for-batch" --as bob -q create && "$dir/bin/fill" "$dir/ten-for-batch" bob 1 <"$body"; } >/dev/null
+	cat "$dir/ten-for-batch/peers/bob/new/"* >"$dir/handoff"
+	title "$HANDOFFS sent in a batch, against write, sync, link and rename by 32 goroutines"
+	# shellcheck disable=SC2016 # for the shell that is timed
+	pairs -n $(((ROUNDS + 29) / 30)) -warm 1 -stdin "$dir/handoff" -name "bare loop,xfer-send --batch" -- \
+		"$dir/bin/loop" batch "$dir/batch-floor/peers/bob" "$HANDOFFS" -- \
+		sh -c 'exec "$0" "$@" >/dev/null' "$send" --spool "$dir/batched" --as bench --batch -f "$dir/jobs"
+}
+
+run_board() {
+	for card in bare appended; do
+		"$dir/bin/xfer-board" --spool "$dir/boards" --as bench -q create --id "$card" "The $card card" >/dev/null
+		yes 'a line of a usual length, about what one would say' | head -c 100000 |
+			"$dir/bin/xfer-board" --spool "$dir/boards" --as bench -q append "$card" >/dev/null
+	done
+	title "an append to a card of 100 KiB, against the bare loop"
+	printf '\n### 01kb9w6t3v8f5s7q2m4x0c1d9e · note · bench · 2026-11-30T06:33:33Z\n\none more\n' >"$dir/entry"
+	pairs -n "$ROUNDS" -stdin "$dir/entry" -name "bare loop,xfer-board append" -- \
+		"$dir/bin/loop" append "$dir/boards.lock" "$dir/boards/board/bare.md" -- \
+		"$dir/bin/xfer-board" --spool "$dir/boards" --as bench -q append appended
 }
 
 run_wake() {

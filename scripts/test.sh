@@ -84,6 +84,10 @@ units() {
 	scripts/gotest.sh -race -shuffle=on -timeout 30m ./spool \
 		$("$GO" list ./... | grep -Ev '^xfer/(testscript|internal/fault|internal/e2e|internal/command/process|internal/simulation)(/|$)')
 }
+# The race detector asks for memory of its own.
+allocations() {
+	scripts/gotest.sh -run '^TestAllocations$' ./spool ./spool/board
+}
 # A schedule is one goroutine: the race detector has nothing to find there.
 schedules() {
 	scripts/gotest.sh -shuffle=on -timeout 30m ./internal/simulation
@@ -109,6 +113,7 @@ faults() {
 
 suite 'source: gofmt, vet' vetted
 suite 'units' units
+suite 'allocations' allocations
 suite 'simulation' schedules
 suite 'processes' processes
 suite 'golden scripts, umask 022' goldens XFER_TEST_UMASK=022 -race -shuffle=on

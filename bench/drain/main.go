@@ -3,7 +3,7 @@
 // calls and looks at nothing else: open, lock, read, hash, rename, and a sync of
 // the directory for each 64.
 //
-//	drain [-n N] [-json] SPOOL RECV INBOX
+//	drain [-n N] [-json] SPOOL LOOP INBOX RECV
 //
 // The mailbox "bob" of SPOOL has the handoffs. Each round has each of them
 // drain it once, as a process of its own, in an order that changes; what was
@@ -12,8 +12,6 @@
 package main
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,24 +21,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"xfer/bench/loops"
 	"xfer/bench/measure"
 )
 
-const together = 64
-
 func main() {
-	var err error
-	if len(os.Args) == 3 && os.Args[1] == "bare" {
-		err = bare(os.Args[2])
-	} else {
-		err = run(os.Args[1:])
-	}
-	if err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "drain: %v\n", err)
 		os.Exit(74)
 	}
@@ -61,15 +51,15 @@ func run(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() != 3 || *rounds < 1 {
-		return errors.New("a spool, xfer-recv and xfer-inbox, and at least one round")
+	if flags.NArg() != 4 || *rounds < 1 {
+		return errors.New("a spool, the loop, xfer-inbox and xfer-recv, and at least one round")
 	}
 	dir := flags.Arg(0)
 	mailbox := filepath.Join(dir, "peers", "bob")
 	all := []*drainer{
-		{label: "bare loop", args: []string{"/proc/self/exe", "bare", mailbox}, to: "cur"},
-		{label: "xfer-recv --drain", args: []string{flags.Arg(1), "--spool", dir, "--as", "bob", "--drain"}, to: "cur"},
+		{label: "bare loop", args: []string{flags.Arg(1), "drain", mailbox}, to: "cur"},
 		{label: "xfer-inbox take --all", args: []string{flags.Arg(2), "--spool", dir, "--as", "bob", "-q", "--json", "take", "--all"}, to: "done"},
+		{label: "xfer-recv --drain", args: []string{flags.Arg(3), "--spool", dir, "--as", "bob", "--drain"}, to: "cur"},
 	}
 	order := rand.New(rand.NewPCG(1, 2))
 	for round := range 1 + *rounds { // the first one does not count
@@ -95,7 +85,7 @@ func (d *drainer) once(mailbox string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s: %w", d.label, err)
 	}
 	took := time.Since(begin)
-	names, err := names(filepath.Join(mailbox, d.to))
+	names, err := loops.Names(filepath.Join(mailbox, d.to))
 	if err != nil {
 		return 0, err
 	}
@@ -129,63 +119,4 @@ func report(w io.Writer, all []*drainer, asJSON bool) error {
 		}
 	}
 	return nil
-}
-
-func names(dir string) ([]string, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return f.Readdirnames(-1)
-}
-
-// bare is the yardstick.
-func bare(mailbox string) error {
-	todo, err := names(filepath.Join(mailbox, "new"))
-	if err != nil {
-		return err
-	}
-	slices.Sort(todo)
-	for i, name := range todo {
-		if err := one(mailbox, name); err != nil {
-			return err
-		}
-		if i%together == together-1 || i == len(todo)-1 {
-			if err := syncDir(filepath.Join(mailbox, "cur")); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func one(mailbox, name string) error {
-	from := filepath.Join(mailbox, "new", name)
-	f, err := os.OpenFile(from, os.O_RDWR|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return err
-	}
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return err
-	}
-	header, body, _ := bytes.Cut(text, []byte("\n\n"))
-	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(body)); !bytes.Contains(header, []byte(want)) {
-		return fmt.Errorf("%s: another digest", name)
-	}
-	return os.Rename(from, filepath.Join(mailbox, "cur", name))
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	return f.Sync()
 }

@@ -4,22 +4,17 @@ package ratio
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"xfer/internal/durable"
+	"xfer/bench/loops"
 	"xfer/spool"
 )
 
 const (
 	batchSize  = 2048 // handoffs in a round of each
-	batchGroup = 256  // that share their syncs
-	batchWays  = 32
 	batchPairs = 7
 	batchWarm  = 1
 	batchGain  = 6.0 // times the rate of one by one, at least
@@ -51,15 +46,16 @@ func TestBatch(t *testing.T) {
 // batchBeside is, as medians of a few rounds, how much faster a batch is than
 // one send after the other, and what it costs beside the bare loop.
 func batchBeside(t *testing.T) (gain, price float64) {
-	s, bob := newBatchSpool(t)
+	s, bare := newBatchSpool(t)
 	body := strings.Repeat("a line of a body of the usual length\n", 25)
+	text := strings.Repeat("Header: of a handoff\n", 18) + "\n" + body
 	var gains, prices, rates []float64
 	for i := range batchWarm + batchPairs {
 		one := timed(t, func() error { return sendEach(s, body, batchSize/16) }) * 16
 		many := timed(t, func() error { return sendBatch(s, body) })
-		bare := timed(t, func() error { return bareBatch(bob, body, i) })
+		loop := timed(t, func() error { return loops.Batch(bare, []byte(text), i, batchSize) })
 		if i >= batchWarm {
-			gains, prices = append(gains, one/many), append(prices, many/bare)
+			gains, prices = append(gains, one/many), append(prices, many/loop)
 			rates = append(rates, batchSize/many)
 		}
 	}
@@ -115,9 +111,9 @@ func sendEach(s *spool.Spool, body string, n int) error {
 
 func sendBatch(s *spool.Spool, body string) error {
 	b := s.NewBatch()
-	for range batchSize / batchGroup {
+	for range batchSize / loops.BatchGroup {
 		var all []*spool.Delivery
-		for range batchGroup {
+		for range loops.BatchGroup {
 			w, err := b.Add(batchDraft)
 			if err != nil {
 				return err
@@ -133,71 +129,4 @@ func sendBatch(s *spool.Spool, body string) error {
 		}
 	}
 	return nil
-}
-
-// bareBatch is the bare loop.
-func bareBatch(mailbox, body string, round int) error {
-	text := []byte(strings.Repeat("Header: of a handoff\n", 25) + "\n" + body)
-	ids := filepath.Join(filepath.Dir(filepath.Dir(mailbox)), "local", "ids")
-	for group := range batchSize / batchGroup {
-		next := make(chan string)
-		errs := make(chan error, batchWays)
-		var all sync.WaitGroup
-		for range batchWays {
-			all.Go(func() {
-				for name := range next {
-					if err := bareSend(mailbox, ids, name, text); err != nil {
-						errs <- err
-						return
-					}
-				}
-			})
-		}
-		for i := range batchGroup {
-			select {
-			case next <- fmt.Sprintf("%08d%08d", round, group*batchGroup+i):
-			case err := <-errs:
-				return err
-			}
-		}
-		close(next)
-		all.Wait()
-		if err := bareSync(filepath.Join(mailbox, "new")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func bareSend(mailbox, ids, name string, text []byte) error {
-	temp, shard := filepath.Join(mailbox, "tmp", name), filepath.Join(ids, name[14:])
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(text); err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.MkdirAll(shard, 0o700)
-	}
-	if err == nil {
-		err = os.Link(temp, filepath.Join(shard, name))
-	}
-	if err == nil {
-		err = durable.Publish(temp, filepath.Join(mailbox, "new", name))
-	}
-	return err
-}
-
-func bareSync(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	return f.Sync()
 }

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"xfer/bench/loops"
 	"xfer/spool"
 	"xfer/spool/board"
 )
@@ -61,7 +61,7 @@ func appendBesideBareLoop(t *testing.T) (ratio, rate float64) {
 			t.Fatal(err)
 		}
 		middle := time.Now()
-		if err := bareAppend(lock, bare, fmt.Sprintf(entryFormat, 100000+i, line)); err != nil {
+		if err := loops.Append(lock, bare, fmt.Sprintf(entryFormat, 100000+i, line)); err != nil {
 			t.Fatal(err)
 		}
 		end := time.Now()
@@ -96,38 +96,4 @@ func bigCard(t *testing.T) (b *board.Board, path string) {
 		t.Fatal(err)
 	}
 	return b, path
-}
-
-// bareAppend is the bare loop.
-func bareAppend(lock *os.File, path, entry string) error {
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return err
-	}
-	defer func() { _ = syscall.Flock(int(lock.Fd()), syscall.LOCK_UN) }()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(append(data, entry...)); err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	return dir.Sync()
 }

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	handlerLimit = 2.0 // from the publish to a handler's first instruction, in times of the yardstick
+	handlerLimit = 1.5 // from the publish to a handler's first instruction, in times of the yardstick
 	namesLimit   = 1.3 // a thousand names on one receiver, in times of one
 	manyNames    = 1000
 	handlerTimes = 60

@@ -18,11 +18,14 @@ import (
 // limits are what the last command of a row may cost, in costs of its first.
 var limits = map[string]float64{
 	"send": 2.0,
-	"list": 3.0,
+	"list": 1.5,
 	"wake": 3.0,
 	// A send that looked at each of a hundred thousand would cost fifty times
 	// as much; what is allowed is noise and the filesystem's deeper directory.
-	"queue": 1.5,
+	"queue":  1.5,
+	"batch":  1.5,
+	"oldest": 2.0,
+	"drain":  1.7,
 }
 
 const tries = 3

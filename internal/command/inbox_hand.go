@@ -10,7 +10,7 @@ import (
 // bytes of bodies: what was written and not committed is handed out again
 // after a crash.
 const (
-	takeTogether = 64
+	takeTogether = 256
 	takeBytes    = 1 << 20
 )
 
