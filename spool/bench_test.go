@@ -149,3 +149,32 @@ func BenchmarkListPage(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFolded looks an id up that no segment has, which is what nearly every
+// look finds.
+func BenchmarkFolded(b *testing.B) {
+	for _, segments := range []int{1, 13} {
+		for _, records := range []int{1000, 100_000} {
+			b.Run(fmt.Sprintf("%d of %d", segments, records), func(b *testing.B) {
+				m := stock(b, 0)
+				for range segments {
+					all := make([]Folded, records)
+					for i := range all {
+						all[i].ID, _ = m.s.sys.NewID()
+						all[i].Last = lastDone
+					}
+					if err := m.Fold(all); err != nil {
+						b.Fatal(err)
+					}
+				}
+				id, _ := m.s.sys.NewID()
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, found, err := m.folded(id); found || err != nil {
+						b.Fatal(found, err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -110,7 +110,7 @@ func (m *Mailbox) claimFile(e entry, f *os.File, info fs.FileInfo, g *glance) (*
 	} else if found {
 		return nil, m.ghost(e, f, right)
 	}
-	if !g.blank {
+	if !g.forgotten(e.id) {
 		if before, found, err := m.folded(e.id); err != nil {
 			return nil, err
 		} else if found && before.Last.Handled() {

@@ -13,7 +13,8 @@ import (
 type glance struct {
 	since time.Time             // what is known of suffixes may be as old
 	seen  map[Place]map[ID]bool // by places that were read whole
-	blank bool                  // no segment remembers anything
+	known bool                  // the spans of what segments remember
+	spans []span
 }
 
 // A place is read for a group when that is less work than to look for each.
@@ -44,8 +45,8 @@ func (m *Mailbox) glance(group []*lockedEntry) *glance {
 		}
 	}
 	// After the places: a fold comes before the handoff goes.
-	past, err := readNames(m.pastDir())
-	g.blank = err == nil && len(past) == 0
+	spans, err := segments{m.pastDir()}.spans()
+	g.spans, g.known = spans, err == nil
 	return g
 }
 
@@ -79,3 +80,6 @@ func (g *glance) absent(p Place, id ID) bool {
 	seen := g.seen[p]
 	return seen != nil && !seen[id]
 }
+
+// forgotten tells that no segment remembered id, if it stood nowhere else.
+func (g *glance) forgotten(id ID) bool { return g.known && !cover(g.spans, id) }
