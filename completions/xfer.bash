@@ -183,4 +183,4 @@ _xfer() {
 	esac
 }
 
-complete -F _xfer xfer-gc xfer-inbox xfer-recv xfer-send
+complete -F _xfer xfer-board xfer-gc xfer-inbox xfer-recv xfer-send
