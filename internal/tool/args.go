@@ -241,7 +241,11 @@ func (l *line) explain(err error, s *scanner) error {
 			names = append(names, name)
 		}
 	}
-	return WithHint(err, didYouMean(strings.TrimLeft(s.typed, "-"), names, "--", l.helpHint()))
+	hint := l.helpHint()
+	if apart := s.apart(); apart != "" {
+		hint = "short flags are not joined: " + apart
+	}
+	return WithHint(err, didYouMean(strings.TrimLeft(s.typed, "-"), names, "--", hint))
 }
 
 func (l *line) helpHint() string {

@@ -58,6 +58,19 @@ func (s *scanner) next() bool {
 	return true
 }
 
+// apart is how an argument is typed that joins a short flag with its value or
+// with another flag; empty where it does not.
+func (s *scanner) apart() string {
+	if len(s.arg) < 3 || s.arg[1] == '-' || s.flags[s.arg[1:2]] == nil {
+		return ""
+	}
+	rest := s.arg[2:]
+	if takesValue(s.flags[s.arg[1:2]]) {
+		return s.arg[:2] + " " + ShellWord(rest)
+	}
+	return s.arg[:2] + " -" + ShellWord(rest)
+}
+
 // flagIndex finds flags by each of their names; the first of a name counts.
 func flagIndex(lists ...[]cli.Flag) map[string]cli.Flag {
 	index := make(map[string]cli.Flag)
