@@ -55,7 +55,7 @@ func cards(arguments []string) ([]board.CardID, error) {
 }
 
 // cardError adds where a broken file lies, and for a card that is not there one
-// that is near.
+// that is near or the way to all of them.
 func (c *boarder) cardError(id board.CardID, err error) error {
 	if at := (*board.PathError)(nil); errors.As(err, &at) && errors.Is(err, spool.ErrBrokenCard) {
 		return tool.WithHint(err, "it lies at "+at.Path)
@@ -72,9 +72,9 @@ func (c *boarder) cardError(id board.CardID, err error) error {
 		names = append(names, string(card.ID))
 	}
 	if near := tool.Near(string(id), names); near != "" && near != string(id) {
-		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"?")
+		return tool.WithHint(err, "did you mean "+strconv.Quote(near)+"? 'xfer-board list' lists them")
 	}
-	return err
+	return tool.WithHint(err, "'xfer-board list' lists them")
 }
 
 // A cardRecord is a card on standard output.
