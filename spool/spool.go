@@ -119,6 +119,10 @@ func (s *Spool) readVersion() error {
 	if number, ok := strings.CutPrefix(word, versionWord); ok && number == strconv.Itoa(Version) {
 		return nil
 	}
+	if strings.HasPrefix(versionWord, word) {
+		return &Error{Op: "open spool", Name: s.dir, Err: Because(ErrVersion, "its xfer-spool is cut short: it holds "+strconv.Quote(word)),
+			Hint: "if nothing but that was lost: echo " + versionWord + strconv.Itoa(Version) + " > " + s.versionFile()}
+	}
 	return Because(ErrVersion, "its format is "+strconv.Quote(clip(word))+", this program knows "+strconv.Quote(versionWord+strconv.Itoa(Version)))
 }
 
