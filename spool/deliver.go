@@ -112,7 +112,7 @@ func (m *Mailbox) begin(d Draft, place Place) (*Delivery, error) {
 // limits, and makes a mailbox that is missing: it was asked for.
 func (s *Spool) addressee(d Draft) (*Mailbox, Place, error) {
 	if d.Kind == Conclusion {
-		if _, err := s.MakeMailbox(d.To); err != nil {
+		if _, _, err := s.MakeMailbox(d.To); err != nil {
 			return nil, "", err
 		}
 		m, p, err := s.conclusionGoes(d.To, d.From)

@@ -134,7 +134,7 @@ func TestHomeIsNotClaimedByADelivery(t *testing.T) {
 	claimed(t, m, there, 7, "")
 	mustSend(t, s, note(""), "body")
 	wantHome(t, m, there)
-	if _, err := s.MakeMailbox("carol"); err != nil {
+	if _, _, err := s.MakeMailbox("carol"); err != nil {
 		t.Fatal(err)
 	}
 	wantHome(t, mailbox(t, s, "carol"), "")

@@ -64,16 +64,16 @@ func isDir(dir string) error {
 	return err
 }
 
-// MakeMailbox opens the mailbox of peer n, which it makes where there is none.
-// It claims nothing: who works the mailbox is decided by the first receiver or
-// take.
-func (s *Spool) MakeMailbox(n Name) (*Mailbox, error) {
-	m, err := s.Mailbox(n)
+// MakeMailbox opens the mailbox of peer n, which it makes where there is none;
+// made tells whether it did. It claims nothing: who works the mailbox is
+// decided by the first receiver or take.
+func (s *Spool) MakeMailbox(n Name) (m *Mailbox, made bool, err error) {
+	m, err = s.Mailbox(n)
 	if !errors.Is(err, ErrNoPeer) {
-		return m, err
+		return m, false, err
 	}
 	m = &Mailbox{s: s, name: n, dir: s.peerDir(n)}
-	return m, m.make()
+	return m, true, m.make()
 }
 
 // make makes the mailbox, or what is missing of it: somebody may have removed

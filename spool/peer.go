@@ -168,11 +168,7 @@ func (m *Mailbox) hasRoom(limit int) error {
 // Create makes the mailbox of n where there is none and lifts a tombstone. A
 // description that is not empty is written down.
 func (s *Spool) Create(ctx context.Context, n Name, description string) (m *Mailbox, made bool, err error) {
-	m, err = s.Mailbox(n)
-	if errors.Is(err, ErrNoPeer) {
-		made = true
-		m, err = s.MakeMailbox(n)
-	}
+	m, made, err = s.MakeMailbox(n)
 	if err == nil {
 		err = m.make()
 	}

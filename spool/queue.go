@@ -369,7 +369,8 @@ func (m *Mailbox) standing(id ID) (entry, error) {
 	}
 	e := rightmost(found)
 	if e.place == Bad {
-		return entry{}, Because(ErrRefused, "it was set aside: "+m.reason(id))
+		return entry{}, &Error{Err: Because(ErrRefused, "it was set aside: "+m.reason(id)),
+			Hint: "'xfer-inbox show --body " + string(id) + "' prints its body, for 'xfer-send' to send it again"}
 	}
 	return e, nil
 }

@@ -84,7 +84,7 @@ func newBatchSpool(t *testing.T) (s *spool.Spool, bare string) {
 		t.Fatal(err)
 	}
 	for _, n := range []spool.Name{"bob", "bare"} {
-		if _, err := s.MakeMailbox(n); err != nil {
+		if _, _, err := s.MakeMailbox(n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -112,7 +112,7 @@ func sentSpool(t *testing.T) (s *spool.Spool, ids string) {
 		t.Fatal(err)
 	}
 	for _, n := range []spool.Name{"alice", "bob"} {
-		if _, err := s.MakeMailbox(n); err != nil {
+		if _, _, err := s.MakeMailbox(n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -159,14 +159,14 @@ func awaitVerb() *tool.Verb {
 			"Consumes them. Exits as they say: done 0, blocked 80, needs-input 81; still open: 1.",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Usage: "wait at most `DURATION`"},
-			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`"},
+			&cli.StringFlag{Name: "dir", Usage: "write each body to a file in `DIR`, which is there"},
 			QuoteFlag(),
 		},
 		Min: 1, Max: -1,
 		Examples: []string{
 			"xfer-inbox await 01kb9w6t3v8f5s7q2m4x0c1d9e > result.md",
 			"xfer-inbox await --timeout 10m c1d9e || echo \"not done: $?\"",
-			"xfer-inbox sent --open | cut -f1 | xargs xfer-inbox await --json",
+			"xfer-inbox sent --open | cut -f1 | xargs -r xfer-inbox await --json",
 		},
 		Statuses: []int{1, 65, 66, 67, 73, 75, 80, 81},
 		Run:      await,

@@ -19,9 +19,15 @@ import (
 func (c *Caller) WriteBody(r io.Reader) error {
 	w := c.Out.Raw()
 	if c.Out.Terminal() {
-		return EachLine(r, func(line []byte, ended bool) error {
+		whole := true
+		err := EachLine(r, func(line []byte, ended bool) error {
+			whole = ended
 			return WriteLine(w, "", line, ended)
 		})
+		if err == nil && !whole { // what is said next stands on a line of its own
+			_, err = io.WriteString(w, "\n")
+		}
+		return err
 	}
 	return copyTo(w, r, copyPiece)
 }

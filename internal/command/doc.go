@@ -52,6 +52,9 @@ func tellMade(c *tool.Call, s *spool.Spool) {
 	}
 }
 
+// tellCreated says that n had no mailbox yet.
+func tellCreated(c *tool.Call, n spool.Name) { c.Err.Say("created mailbox %q", n) }
+
 // typed is how the caller types a verb of xfer-inbox on the own mailbox: with
 // --as only where that is how they said who they are.
 func (c *Caller) typed(verb string) tool.Command { return c.typedAs(c.Name, verb) }
@@ -84,7 +87,7 @@ func (c *Caller) mailboxOf(n spool.Name) (*spool.Mailbox, error) {
 }
 
 // PeerError names the peer, and where there is none of that name, one that is
-// near.
+// near or the way to all of them.
 func (c *Caller) PeerError(op string, n spool.Name, err error) error {
 	err = &spool.Error{Op: op, Name: string(n), Err: err}
 	if !errors.Is(err, spool.ErrNoPeer) {
@@ -104,7 +107,7 @@ func (c *Caller) PeerError(op string, n spool.Name, err error) error {
 	if n == c.Name {
 		return tool.WithHint(err, "'"+string(c.typed("create"))+"' makes your own")
 	}
-	return err
+	return tool.WithHint(err, "'xfer-inbox peers' lists them")
 }
 
 // resolve reads what was typed for an id as one in the mailbox; op is what is

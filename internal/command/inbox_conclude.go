@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -67,11 +68,11 @@ func conclude(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	draft := spool.Draft{Type: typ}
-	if typ == "" {
-		draft.Type = textType
+	whole, mime, err := sniff(body)
+	if err != nil {
+		return onID("conclude", id, nothingSent(err))
 	}
-	w, err := m.Conclude(id, ending, draft)
+	w, err := m.Conclude(id, ending, spool.Draft{Type: cmp.Or(typ, mime)})
 	if err != nil {
 		return onID("conclude", id, x.whose(id, err))
 	}
@@ -79,7 +80,7 @@ func conclude(c *tool.Call) error {
 	if x.handles(id) {
 		w.ByHandler()
 	}
-	if _, err := io.Copy(w, body); err != nil {
+	if _, err := io.Copy(w, whole); err != nil {
 		return onID("conclude", id, nothingSent(err))
 	}
 	r, moved, err := w.Commit(c.Ctx)
@@ -168,7 +169,7 @@ func seenVerb() *tool.Verb {
 		Examples: []string{
 			"xfer-inbox seen 01kb9w6t3v8f5s7q2m4x0c1d9e",
 			"xfer-inbox seen c1d9e 4kq2m",
-			"xfer-inbox list -k notification | cut -f1 | xargs xfer-inbox seen",
+			"xfer-inbox list -k notification | cut -f1 | xargs -r xfer-inbox seen",
 		},
 		Statuses: []int{65, 66, 67, 73, 75},
 		Run:      seen,
@@ -201,7 +202,7 @@ func releaseVerb() *tool.Verb {
 		Examples: []string{
 			"xfer-inbox release 01kb9w6t3v8f5s7q2m4x0c1d9e",
 			"xfer-inbox list --state work",
-			"xfer-inbox list --state work | cut -f1 | xargs xfer-inbox release",
+			"xfer-inbox list --state work | cut -f1 | xargs -r xfer-inbox release",
 		},
 		Statuses: []int{65, 66, 67, 73, 75},
 		Run:      release,

@@ -48,7 +48,7 @@ func create(c *tool.Call) error {
 	}
 	switch {
 	case made:
-		x.Err.Say("created mailbox %q", x.Name)
+		tellCreated(c, x.Name)
 	case text != "":
 		x.Err.Say("described mailbox %q", x.Name)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -117,6 +118,11 @@ func policy(c *tool.Call) error {
 		return x.PeerError("set policy of", x.Name, err)
 	}
 	x.Err.Say("set the policy of %q", x.Name)
+	for _, n := range only {
+		if _, err := x.Spool.Mailbox(n); errors.Is(err, spool.ErrNoPeer) {
+			x.Err.Say("there is no peer %q yet", n)
+		}
+	}
 	return nil
 }
 

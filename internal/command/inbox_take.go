@@ -126,7 +126,8 @@ func isDirectory(dir string) error {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return &spool.Error{Op: "write to", Name: dir, Err: spool.Because(tool.ErrNoFile, "no such directory")}
+		return &spool.Error{Op: "write to", Name: dir, Err: spool.Because(tool.ErrNoFile, "no such directory"),
+			Hint: "mkdir -p " + tool.ShellWord(dir)}
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -214,7 +215,10 @@ func (t *taking) write(c *spool.Claim) error {
 }
 
 // An exportRecord is a handoff whose body lies in a file now: its text is that
-// file's path behind the columns of a list.
+// file's path behind the columns of a list, and what it answers, which for a
+// conclusion is the task.
 type exportRecord struct{ *handoffRecord }
 
-func (r *exportRecord) Fields() []any { return append(r.handoffRecord.Fields(), r.Path) }
+func (r *exportRecord) Fields() []any {
+	return append(r.handoffRecord.Fields(), r.Path, string(r.InReplyTo))
+}

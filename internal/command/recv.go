@@ -138,9 +138,12 @@ func (x *receiving) hold() error {
 }
 
 func (x *receiving) holdOne(n spool.Name, text string) error {
-	m, _, err := x.Spool.Create(x.Ctx, n, "")
+	m, made, err := x.Spool.Create(x.Ctx, n, "")
 	if err != nil {
 		return &spool.Error{Op: "create", Name: string(n), Err: err}
+	}
+	if made {
+		tellCreated(x.Call, n)
 	}
 	r, err := m.Receive(x.Ctx, spool.ReceiverOptions{Takeover: x.Bool("takeover"), Beat: x.Duration("beat")})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"xfer/internal/handler"
+	"xfer/internal/tool"
 	"xfer/spool"
 )
 
@@ -28,7 +29,7 @@ func (h *handling) finish(j *job) {
 	// A transition that was begun is finished, whatever the signal.
 	if err := h.settle(context.WithoutCancel(h.Ctx), j, res); err != nil {
 		h.Err.Report(onID("handle", j.c.ID, err))
-		h.again(j, res, false)
+		h.again(j, res, "")
 	}
 	j.close()
 	j.c.Release()
@@ -58,7 +59,7 @@ func (h *handling) settle(ctx context.Context, j *job, res handler.Result) error
 	conclude := h.Bool("conclude") && c.Kind == spool.Task
 	switch {
 	case res.Stopped && res.Status != 0:
-		h.again(j, res, false)
+		h.again(j, res, "")
 		return nil
 	case errors.Is(res.Capture, handler.ErrTooMuch): // and would again
 		h.note(j, res, nil)
@@ -66,7 +67,7 @@ func (h *handling) settle(ctx context.Context, j *job, res handler.Result) error
 	case res.Capture != nil:
 		return res.Capture
 	case res.Status == statusLater && !res.TimedOut:
-		h.again(j, res, false)
+		h.again(j, res, "")
 		return nil
 	case conclude && !res.TimedOut && ending(res.Status) != "":
 		h.note(j, res, nil)
@@ -75,7 +76,7 @@ func (h *handling) settle(ctx context.Context, j *job, res handler.Result) error
 		h.note(j, res, nil)
 		return h.done(j)
 	case h.attempts(c)+1 <= h.retries:
-		h.again(j, res, true)
+		h.again(j, res, firstLine(h.failure(res)))
 		return nil
 	}
 	h.note(j, res, nil)
@@ -114,7 +115,12 @@ func (h *handling) failed(ctx context.Context, j *job, res handler.Result, concl
 	case j.c.Kind == spool.Task:
 		return h.owed(j)
 	}
-	return j.c.DeadLetter(text)
+	if err := j.c.DeadLetter(text); err != nil {
+		return err
+	}
+	h.Err.Say("%s is set aside in bad/; to send it again: %s | %s", j.c.ID,
+		tool.Command("xfer-inbox show --body "+string(j.c.ID)), tool.Command("xfer-send -k notification "+string(j.c.To)))
+	return nil
 }
 
 // owed leaves a task that was handled and not concluded to whoever concludes it.
@@ -159,7 +165,11 @@ func cleanLines(text string) string {
 
 // conclude sends the conclusion of a task whose lock is held, and moves it.
 func (h *handling) conclude(ctx context.Context, j *job, e spool.Ending, body io.Reader) error {
-	w, err := j.c.ConcludeHeld(e, spool.Draft{Type: textType})
+	body, mime, err := sniff(body)
+	if err != nil {
+		return err
+	}
+	w, err := j.c.ConcludeHeld(e, spool.Draft{Type: mime})
 	if err != nil {
 		return err
 	}
@@ -184,9 +194,11 @@ func (h *handling) attempts(c *spool.Claim) int {
 	return run.Attempts
 }
 
-// again has the handoff tried later; only a failure counts.
-func (h *handling) again(j *job, res handler.Result, counts bool) {
+// again has the handoff tried later. A failure is what is said of one, and
+// only that counts; empty: it was none.
+func (h *handling) again(j *job, res handler.Result, failure string) {
 	j.later = true
+	counts := failure != ""
 	if h.Ctx.Err() != nil && !counts {
 		h.note(j, res, func(r *spool.Run) { r.Deferred++ }) // the next receiver starts it at once
 		return
@@ -204,6 +216,9 @@ func (h *handling) again(j *job, res handler.Result, counts bool) {
 		at = h.Process.System.Now().Add(handler.Backoff(n, h.Process.System.Rand)).UTC()
 		r.NextAt = &at
 	})
+	if counts {
+		h.Err.Say("%s: its handler failed: %s; tried again at %s", j.c.ID, failure, at.Format(time.RFC3339))
+	}
 	h.tryLater(j.r, j.c.ID, at)
 }
 

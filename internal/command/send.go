@@ -92,6 +92,9 @@ func send(c *tool.Call) error {
 	}
 	defer s.body.Close()
 	if err := s.openSpool(); err != nil {
+		if dir, nothing := s.nowhere(err); nothing {
+			return s.nobodyAt(dir)
+		}
 		return err
 	}
 	if err := s.begin(); err != nil {
@@ -186,20 +189,13 @@ func PeerName(arg string) (spool.Name, error) {
 	return n, err
 }
 
-// openSpool opens the spool. One that is not there has no peers, and is not
-// made to say so.
+// openSpool opens the spool, and finds what the handoff answers.
 func (s *sending) openSpool() error {
 	if s.Bool("no-sync") {
 		s.Process.System = s.Process.System.WithoutSync()
 	}
 	c, err := Open(s.Call)
 	if err != nil {
-		if dir, _, derr := s.SpoolDir(); derr == nil && errors.Is(err, spool.ErrNoSpool) {
-			if _, serr := os.Lstat(dir); errors.Is(serr, os.ErrNotExist) {
-				return tool.WithHint(&spool.Error{Op: "send to", Name: string(s.to[0]), Err: spool.ErrNoPeer},
-					"there is no spool at "+dir+" yet: 'xfer-inbox --as "+string(s.to[0])+" create' makes it, with that mailbox")
-			}
-		}
 		return err
 	}
 	s.Caller = c
@@ -212,7 +208,7 @@ func (s *sending) openSpool() error {
 const maxConversation = 32
 
 func tooLong(n int) error {
-	return spool.Because(spool.ErrRefused, fmt.Sprintf("its conversation is %d handoffs long, and the limit is %d", n, maxConversation))
+	return spool.Because(spool.ErrRefused, fmt.Sprintf("it ends a chain of %d handoffs, and the limit is %d", n, maxConversation))
 }
 
 // answerTo finds what the handoff answers.
@@ -362,10 +358,10 @@ func (s *sending) returnAddress() error {
 	if s.draft.Kind != spool.Task || !s.writable() {
 		return nil
 	}
-	m, err := s.Spool.MakeMailbox(s.Name)
+	m, made, err := s.Spool.MakeMailbox(s.Name)
 	if err != nil {
 		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: nothingSent(err)}
 	}
-	s.tellRemoved(m)
+	s.tellMailbox(m, made)
 	return nil
 }

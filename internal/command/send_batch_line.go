@@ -173,11 +173,11 @@ func (s *batching) returnAddress() error {
 	if s.mine {
 		return nil
 	}
-	m, err := s.Spool.MakeMailbox(s.Name)
+	m, made, err := s.Spool.MakeMailbox(s.Name)
 	if err != nil {
 		return &spool.Error{Op: "make mailbox", Name: string(s.Name), Err: err}
 	}
-	s.tellRemoved(m)
+	s.tellMailbox(m, made)
 	s.mine = true
 	return nil
 }

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -74,6 +77,17 @@ func typeOf(beginning []byte) string {
 		beginning = beginning[size:]
 	}
 	return textType
+}
+
+// sniff looks at the beginning of a body for its type; what it returns reads
+// the whole of it. The error is the body's own.
+func sniff(body io.Reader) (whole io.Reader, mime string, err error) {
+	r := bufio.NewReaderSize(body, subjectSource)
+	beginning, err := r.Peek(subjectSource)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, "", err
+	}
+	return r, typeOf(beginning), nil
 }
 
 // Quoted is s as messages show a word of the user's or a peer's.

@@ -194,7 +194,7 @@ func newSpool(t *testing.T, kind string) (d *disk, dir string) {
 	dir = filepath.Join(d.dir, "spool")
 	s, err := spool.OpenOrCreate(dir, system())
 	if err == nil {
-		_, err = s.MakeMailbox("bob")
+		_, _, err = s.MakeMailbox("bob")
 	}
 	if err != nil {
 		t.Fatal(err)
