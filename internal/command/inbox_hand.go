@@ -16,7 +16,7 @@ const (
 
 // handOut hands claims out and commits them; it ends every claim.
 func (t *taking) handOut(claims []*spool.Claim) error {
-	defer giveBack(claims, nil)
+	defer func(all []*spool.Claim) { _ = giveBack(all, nil) }(claims)
 	for len(claims) > 0 {
 		n, size := 1, claims[0].Size
 		for n < len(claims) && size+claims[n].Size <= takeBytes {
