@@ -38,7 +38,7 @@ func (s *Spool) Check(ctx context.Context) ([]Finding, error) { return s.check(c
 func (s *Spool) CheckQuick(ctx context.Context) ([]Finding, error) { return s.check(ctx, false) }
 
 func (s *Spool) check(ctx context.Context, deep bool) ([]Finding, error) {
-	c := &checker{s: s, ctx: ctx, deep: deep, whole: make(map[ID][]standing)}
+	c := &checker{s: s, ctx: ctx, deep: deep, whole: make(map[ID][]standing), broken: make(map[ID]bool)}
 	peers, err := s.Peers()
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ type checker struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as one call
 	mailboxes []*Mailbox
 	whole     map[ID][]standing // by mailbox and then from left to right
+	broken    map[ID]bool       // what stands in a place and is not whole, which is told
 	name      string            // of the check that is made
 	found     []Finding
 }

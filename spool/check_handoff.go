@@ -52,6 +52,10 @@ func (c *checker) handoff(m *Mailbox, e entry) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), notRegular(err): // moved on, or told as what it is
 		return
+	case err != nil:
+		c.broken[e.id] = true
+	}
+	switch {
 	case errors.Is(err, ErrIncomplete):
 		c.incomplete(m, e)
 		return
@@ -85,8 +89,11 @@ const young = 36 * time.Hour
 // way.
 func (c *checker) incomplete(m *Mailbox, e entry) {
 	mend := MendNone
-	if e.place.unfinished() && c.old(m.path(e)) {
+	switch {
+	case e.place.unfinished() && c.old(m.path(e)):
 		mend = c.mends(m)
+	case e.place.unfinished():
+		mend = MendWait
 	}
 	c.say(Warning, m.path(e), mend, "incomplete: %s", Cause{ErrIncomplete})
 }

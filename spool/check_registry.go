@@ -79,12 +79,22 @@ func (c *checker) registered(id ID) {
 		if !st.h.Same(&r.Header) {
 			c.say(Fault, path, MendNone, "it is not the handoff that has its id: %s", c.s.below(st.path()))
 		} else if r.info != nil && st.m.name == r.To && !os.SameFile(st.info, r.info) {
-			c.say(Note, path, MendNone, "it is another file than %s, with the same content", c.s.below(st.path()))
+			c.another(path, st)
 		}
 	}
-	if len(c.whole[id]) == 0 {
+	if len(c.whole[id]) == 0 && !c.broken[id] {
 		c.absent(r, path)
 	}
+}
+
+// another is about an entry that is another file than the handoff it is of, as
+// after a backup was restored: what its body is, only its digest tells.
+func (c *checker) another(path string, st standing) {
+	if c.deep {
+		c.say(Note, path, MendNone, "it is another file than %s, with the same content", c.s.below(st.path()))
+		return
+	}
+	c.say(Note, path, MendNone, "it is another file than %s, with the same header; --deep reads the body too", c.s.below(st.path()))
 }
 
 // absent is about an entry whose handoff stands nowhere whole.

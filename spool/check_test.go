@@ -156,6 +156,35 @@ func worst(found []Finding) []string {
 	return nil
 }
 
+// Nothing is said of bytes that were not read, nor that what was found broken is
+// not there.
+func TestCheckOfAnAlteredBody(t *testing.T) {
+	s := checkedSpool(t)
+	d := tree{t, s.dir}
+	note := "peers/bob/new/" + string(checkedNote)
+	d.copy(note, note+".new")
+	d.edit(note+".new", "no finding", "any reader")
+	d.rename(note+".new", note)
+	link := "local/ids/9f/" + string(checkedNote)
+	for _, c := range []struct {
+		check func(context.Context) ([]Finding, error)
+		want  []string
+	}{
+		{s.CheckQuick, []string{"note registry " + link + ": it is another file than " + note + ", with the same header; --deep reads the body too"}},
+		{s.Check, []string{"warning handoff " + note + ": incomplete: shorter than it says, or its bytes are not those of its digest"}},
+	} {
+		found, err := c.check(context.Background())
+		must(t, err)
+		var got []string
+		for _, f := range found {
+			got = append(got, f.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestCheckFindsACutHandoffWithAnInfoSuffix(t *testing.T) {
 	s := checkedSpool(t)
 	d := tree{t, s.dir}

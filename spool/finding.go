@@ -29,6 +29,7 @@ const (
 	MendGC     Mend = "gc"
 	MendRepair Mend = "doctor --repair"
 	MendPolicy Mend = "policy" // of Peer, written anew
+	MendWait   Mend = "wait"   // until what brings it is done; in the end gc sets it aside
 )
 
 // A Finding is one thing that a check of a spool has to say.

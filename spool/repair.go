@@ -42,6 +42,24 @@ func Adopt(dir string, sys *System) error {
 	return s.writeSelf()
 }
 
+// RepairSpoolMode gives the directory of the caller's own spool its mode back,
+// where it lets other users in. The error is ErrModes where the mode may have
+// been meant for a group.
+func RepairSpoolMode(dir string, sys *System) error {
+	s := &Spool{dir: dir, sys: sys}
+	info, err := os.Stat(dir)
+	if err == nil {
+		err = s.readVersion()
+	}
+	if err == nil {
+		err = s.checkOwner(info)
+	}
+	if !errors.Is(err, ErrModes) || info.Mode()&fs.ModeSetgid != 0 {
+		return openError(dir, err)
+	}
+	return os.Chmod(dir, privateDir)
+}
+
 // RepairIgnore puts the lines into .stignore that it lacks.
 func (s *Spool) RepairIgnore() error { return s.writeIgnore() }
 

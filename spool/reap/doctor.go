@@ -75,6 +75,8 @@ func (d *Doctor) remedy(f spool.Finding) string {
 		return d.gc(" " + string(spool.MendRepair))
 	case spool.MendPolicy:
 		return d.inbox(f.Peer, "policy all")
+	case spool.MendWait:
+		return "wait for the sync tool, or have it sent again"
 	}
 	return ""
 }

@@ -75,14 +75,22 @@ func doctor(c *tool.Call) error {
 	return lost
 }
 
-// openForDoctor opens the spool; with --repair it first adopts a local/ that
-// belongs to this machine under another name, or does not say whose it is.
+// openForDoctor opens the spool; with --repair it first sets the spool's own
+// mode, and adopts a local/ that belongs to this machine under another name, or
+// does not say whose it is.
 func openForDoctor(c *tool.Call) (*spool.Spool, error) {
 	dir, _, err := c.SpoolDir()
 	if err != nil {
 		return nil, err
 	}
 	s, err := spool.Open(dir, c.Process.System)
+	if c.Bool("repair") && errors.Is(err, spool.ErrModes) {
+		if merr := spool.RepairSpoolMode(dir, c.Process.System); merr != nil {
+			return nil, merr
+		}
+		c.Err.Say("set the mode of the spool")
+		s, err = spool.Open(dir, c.Process.System)
+	}
 	if err != nil && c.Bool("repair") && (errors.Is(err, spool.ErrConfig) || errors.Is(err, spool.ErrOwnFile)) {
 		if aerr := spool.Adopt(dir, c.Process.System); aerr != nil {
 			return nil, aerr
