@@ -4,7 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sync"
+
+	"xfer/internal/durable"
 )
 
 // A Batch delivers many handoffs at the price of few. The promise is that of
@@ -21,10 +22,6 @@ type Batch struct {
 	peers map[Name]peerRead // of the group, since it was last looked
 	lines []byte            // for the log, of the group
 
-	sealing sync.WaitGroup
-	slots   chan struct{} // one taken for each fsync under way
-
-	mu     sync.Mutex
 	faults map[*Delivery]error // of sealing
 
 	dirty     map[string]bool // directories
@@ -39,7 +36,7 @@ type peerRead struct {
 
 // NewBatch begins a batch.
 func (s *Spool) NewBatch() *Batch {
-	b := &Batch{sync: s.sys.Sync, slots: make(chan struct{}, syncTogether), dirty: make(map[string]bool)}
+	b := &Batch{sync: s.sys.Sync, dirty: make(map[string]bool)}
 	lazy := *s
 	lazy.sys = s.sys.WithoutSync()
 	lazy.fs.Sync = func(f *os.File) error {
@@ -99,28 +96,14 @@ func (b *Batch) peer(m *Mailbox) (Peer, error) {
 func (b *Batch) log(line []byte) { b.lines = append(b.lines, line...) }
 
 // Seal says that the body is written: from now on it is on its way to the
-// disk, and nothing but Commit is to be done with it.
+// disk, and nothing but Commit is to be done with it. Its sync comes with that
+// of the others: of a disk's journal, the first commit then has them all.
 func (b *Batch) Seal(w *Delivery) {
-	seal := func() {
-		err := w.seal()
-		if err == nil {
-			err = b.sync(w.f)
-		}
-		if err != nil {
-			b.mu.Lock()
-			b.faults[w] = err
-			b.mu.Unlock()
-		}
-	}
-	if syncTogether == 1 {
-		seal()
+	if err := w.seal(); err != nil {
+		b.faults[w] = err
 		return
 	}
-	b.slots <- struct{}{}
-	b.sealing.Go(func() {
-		seal()
-		<-b.slots
-	})
+	durable.BeginWriting(w.f)
 }
 
 // A batched is one delivery of a group in Commit.
@@ -136,14 +119,17 @@ type batched struct {
 // order; one that is nil is passed over. Each has a report and an error as
 // Delivery.Commit has them.
 func (b *Batch) Commit(ctx context.Context, all []*Delivery) ([]Report, []error) {
-	b.sealing.Wait()
 	group := make([]batched, len(all))
 	for i, w := range all {
 		group[i].w = w
-		if w != nil {
-			group[i].report, group[i].err = w.nothing(), b.faults[w]
-		}
 	}
+	each(len(group), syncTogether, func(i int) {
+		if g := &group[i]; g.w != nil {
+			if g.report, g.err = g.w.nothing(), b.faults[g.w]; g.err == nil {
+				g.err = b.sync(g.w.f)
+			}
+		}
+	})
 	b.placeKeys(ctx, group)
 	for i := range group {
 		if group[i].w != nil {
@@ -171,7 +157,6 @@ func (b *Batch) Commit(ctx context.Context, all []*Delivery) ([]Report, []error)
 // Abort gives up what Seal was called for in a group that is not to be
 // committed; nothing of it is left.
 func (b *Batch) Abort(all []*Delivery) {
-	b.sealing.Wait()
 	for _, w := range all {
 		if w != nil {
 			w.Abort()

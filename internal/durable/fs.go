@@ -118,6 +118,12 @@ func MostOpen() int {
 	return int(min(limit.Cur, 1<<20))
 }
 
+// BeginWriting has the kernel begin to write a file's data to the disk, and
+// waits for nothing. It is a hint: what makes the file durable is its sync.
+func BeginWriting(f *os.File) {
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
+}
+
 // ErrNotRegular is what OpenRegular says of a link, FIFO, socket, device or
 // directory.
 var ErrNotRegular = errors.New("not a regular file")
