@@ -23,7 +23,6 @@ var limits = map[string]float64{
 	// A send that looked at each of a hundred thousand would cost fifty times
 	// as much; what is allowed is noise and the filesystem's deeper directory.
 	"queue":  1.5,
-	"batch":  1.5,
 	"oldest": 2.0,
 	"drain":  1.7,
 }
