@@ -164,3 +164,10 @@ func (u *utf8Checker) done() bool { return u.ok && len(u.rest) == 0 }
 
 // notRegular tells whether err says that a name is not that of a regular file.
 func notRegular(err error) bool { return errors.Is(err, durable.ErrNotRegular) }
+
+// forbidden tells whether err says that the file at path, and nothing around
+// it, may not be opened.
+func forbidden(err error, path string) bool {
+	p, ok := errors.AsType[*fs.PathError](err)
+	return ok && p.Op == "open" && p.Path == path && errors.Is(err, fs.ErrPermission)
+}

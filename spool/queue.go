@@ -224,8 +224,8 @@ func (q *Queue) pass(e entry, info fs.FileInfo, err error) error {
 	case errors.Is(err, errGone), errors.Is(err, errAwaited):
 	case errors.Is(err, errBusy):
 		q.busy++
-	case passable(err):
-		if errors.Is(err, ErrIncomplete) || notRegular(err) {
+	case passable(err), forbidden(err, q.m.path(e)):
+		if errors.Is(err, ErrIncomplete) || notRegular(err) || forbidden(err, q.m.path(e)) {
 			q.leave(e, info)
 		}
 		q.notes = append(q.notes, string(e.place)+"/"+e.file+": "+plain(err))
@@ -268,6 +268,9 @@ func plain(err error) string {
 	}
 	if errors.Is(err, ErrIncomplete) {
 		return "incomplete: " + err.Error()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "permission denied; left alone, 'xfer-gc doctor' tells what mends it"
 	}
 	return err.Error()
 }
@@ -346,6 +349,10 @@ func (m *Mailbox) ClaimID(ctx context.Context, id ID) (*Claim, error) {
 	case e.place == Work && !offered:
 		return nil, &Error{Op: "take", Name: string(id), Err: Because(ErrTaken, "it was taken"+m.s.takenBy(id)),
 			Hint: "'xfer-inbox --as " + string(m.name) + " release " + string(id) + "' offers it again"}
+	case e.place == New:
+		if err := m.letsGo(); err != nil {
+			return nil, err
+		}
 	}
 	c, err := m.claim(e)
 	if err == nil {
@@ -355,6 +362,15 @@ func (m *Mailbox) ClaimID(ctx context.Context, id ID) (*Claim, error) {
 		c.Release()
 	}
 	return nil, asked(err)
+}
+
+// letsGo is nil unless the mailbox is on hold: what is queued stays.
+func (m *Mailbox) letsGo() error {
+	p, err := m.Peer()
+	if err == nil && p.Hold {
+		err = &Error{Err: Because(ErrLocked, "its mailbox is on hold"), Hint: "'xfer-inbox --as " + string(m.name) + " unhold' lets it be taken"}
+	}
+	return err
 }
 
 // standing is where id counts as standing in the mailbox. The error is

@@ -345,7 +345,7 @@ func (r *Receiver) Received(claims []*Claim) error {
 // lock is tried, so that two that ask at once do not take one another for a
 // holder.
 func (m *Mailbox) Held() (bool, error) {
-	f, _, err := durable.OpenRegular(m.s.peerLock(m.name), os.O_RDWR)
+	f, _, err := durable.OpenRegular(m.s.peerLock(m.name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // it never had a receiver here
 	}

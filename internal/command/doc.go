@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"xfer/internal/tool"
 	"xfer/spool"
@@ -38,6 +39,9 @@ func openBy(c *tool.Call, how func(string, *spool.System) (*spool.Spool, error))
 		return nil, err
 	}
 	s, err := how(dir, c.Process.System)
+	if e := (*spool.Error)(nil); errors.As(err, &e) && c.IsSet("as") {
+		e.Hint = strings.Replace(e.Hint, "'xfer-inbox create'", "'xfer-inbox --as "+string(me)+" create'", 1)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestCrontab(t *testing.T) {
 		}
 	}
 	review("exec tr a-z A-Z")
-	if e := b.exits(0, cron()); e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "created spool") {
+	if e := b.exits(0, cron()); e.stdout != "" || strings.Count(e.stderr, "\n") != 2 || !strings.Contains(e.stderr, "created spool") || !strings.Contains(e.stderr, "created mailbox") {
 		t.Errorf("no spool there: %v", e)
 	}
 	silent("nothing there")

@@ -15,7 +15,7 @@ type Command string
 func (l *line) reach() string {
 	dir := ""
 	for _, s := range l.flags {
-		if s.flag.Names()[0] == "spool" {
+		if nameOf(s.flag) == "spool" {
 			dir = s.value
 		}
 	}
