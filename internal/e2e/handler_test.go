@@ -151,7 +151,7 @@ func (s *service) ends() string {
 	select {
 	case <-ended:
 	case <-time.After(within):
-		s.b.t.Fatalf("still running after %s", within)
+		s.b.t.Fatalf("still running after %s; stderr %.300q", within, s.stderr.String())
 	}
 	how := s.ProcessState.Sys().(syscall.WaitStatus)
 	if how.Signaled() {

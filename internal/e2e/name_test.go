@@ -18,8 +18,10 @@ func TestTwoReceiversAtOnce(t *testing.T) {
 	var all []*service
 	g := newGate(t)
 	for i := range 10 {
+		name := fmt.Sprint("bob", i)
+		b.ok(b.inbox(name, "create")) // else one of the two says that it made it
 		for range 2 {
-			all = append(all, b.start(g.behind(b.recv(fmt.Sprint("bob", i), "--beat", "0"))))
+			all = append(all, b.start(g.behind(b.recv(name, "--beat", "0"))))
 		}
 	}
 	g.open()
