@@ -102,6 +102,9 @@ func (m *Mailbox) published(id ID, task *Header, places ...Place) (*Header, erro
 		if err == nil && f.ends(task) {
 			return &f.Header, nil
 		}
+		if forbidden(err) {
+			return nil, Because(err, "its conclusion "+string(id)+": "+withoutPath(err))
+		}
 		if err = passIncomplete(err); err != nil {
 			return nil, err
 		}

@@ -165,9 +165,14 @@ func (u *utf8Checker) done() bool { return u.ok && len(u.rest) == 0 }
 // notRegular tells whether err says that a name is not that of a regular file.
 func notRegular(err error) bool { return errors.Is(err, durable.ErrNotRegular) }
 
-// forbidden tells whether err says that the file at path, and nothing around
-// it, may not be opened.
-func forbidden(err error, path string) bool {
-	p, ok := errors.AsType[*fs.PathError](err)
-	return ok && p.Op == "open" && p.Path == path && errors.Is(err, fs.ErrPermission)
+// forbidden tells whether err says that one file, and nothing around it, may
+// not be opened.
+func forbidden(err error) bool { return errors.Is(err, durable.ErrForbidden) }
+
+// withoutPath is err without the path that a system error names.
+func withoutPath(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Error() == err.Error() {
+		return p.Err.Error()
+	}
+	return err.Error()
 }
