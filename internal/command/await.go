@@ -131,7 +131,8 @@ func (w *waiting) handOut(a *spool.Awaited) error {
 }
 
 func (w *waiting) write(a *spool.Awaited) error {
-	r := newHandoffRecord(&a.Header, spool.Finished, w.m.Path(spool.Finished, a.ID), nil)
+	place, path := a.Stands()
+	r := newHandoffRecord(&a.Header, place, path, nil)
 	switch {
 	case w.dir != "":
 		path, err := w.Spool.Export(a.File, w.dir)

@@ -78,7 +78,11 @@ func gc(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Reap(c.Ctx)
+	begin := s.Reap
+	if c.Bool("dry-run") {
+		begin = s.Foresee
+	}
+	r, err := begin(c.Ctx)
 	if errors.Is(err, spool.ErrLocked) {
 		return nil // another one does it
 	}
