@@ -338,6 +338,16 @@ func (m *Mailbox) Seen(id ID) (ended bool, err error) {
 		return false, asked(err)
 	}
 	defer c.Release()
+	if c.Kind == Task {
+		// Whoever concluded it may have been killed before it was moved.
+		err := c.settleIfConcluded(context.Background())
+		if errors.Is(err, errEnded) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 	if err := c.notATask(); err != nil {
 		return false, err
 	}
