@@ -71,7 +71,7 @@ func TestHandlerWake(t *testing.T) {
 	}
 	all := []*wakened{
 		begin(t, root, "floor", compile(t, dir, "floor_handle"), filepath.Join(root, "peers/floor/new"), filepath.Join(dir, "doc"), first),
-		begin(t, root, "one", recv, "--spool", root, "--as", "one", "--", first),
+		begin(t, root, "one", recv, "-q", "--spool", root, "--as", "one", "--", first),
 		begin(t, root, "many500", recv, append(names, "--", first)...),
 	}
 	var toFloor, toOne []float64
