@@ -14,17 +14,13 @@ import (
 
 // Awaiting says that this process waits for the conclusion of task: until stop
 // is called, receivers and take pass it over. It is begun before the task is
-// sent, so that no conclusion can come in between. Where there is only to be
-// read, nothing is kept from others: nobody there can consume it. The error is
-// ErrLocked when the lock was not to be had within a second.
+// sent, so that no conclusion can come in between. The error is ErrLocked when
+// the lock was not to be had within a second.
 func (s *Spool) Awaiting(ctx context.Context, task ID) (stop func(), err error) {
 	path := s.awaitFile(task)
 	deadline := time.Now().Add(lockWait)
 	for {
 		f, err := s.waitersFile(path)
-		if readOnly(err) {
-			return func() {}, nil
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -101,16 +97,7 @@ func (s *Spool) awaited(task ID) bool {
 // An Awaited is the conclusion of an awaited task, open and verified.
 type Awaited struct {
 	*File
-	claim *Claim // nil where it is finished already, or not to be moved from here
-	at    Sighting
-}
-
-// Stands is where it stands once Finish has returned, and its path there.
-func (a *Awaited) Stands() (Place, string) {
-	if a.claim == nil {
-		return a.at.Place, a.at.Path
-	}
-	return Finished, a.claim.m.Path(Finished, a.ID)
+	claim *Claim // nil where it is finished already, or another host's to move
 }
 
 // Finish commits that it was handed out whole: it moves to done/, where it
@@ -196,46 +183,34 @@ func (m *Mailbox) conclusionElsewhere(task *Header) (*Awaited, error) {
 
 // openAwaited claims the conclusion where this host may move it and it is not
 // finished, and else only reads it.
-func (m *Mailbox) openAwaited(e entry) (a *Awaited, err error) {
+func (m *Mailbox) openAwaited(e entry) (*Awaited, error) {
+	var a *Awaited
 	home, err := m.home()
 	if err != nil {
 		return nil, err
 	}
-	mine := home.Host == "" || home.Host.Same(m.s.host)
-	if mine && (e.place == New || e.place == Cur) {
-		a, err = m.claimAwaited(e)
-	}
-	if a == nil && (err == nil || readOnly(err)) {
-		a, err = m.readAwaited(e)
-	}
-	if err != nil {
-		return nil, err
+	if (e.place == New || e.place == Cur) && (home.Host == "" || home.Host.Same(m.s.host)) {
+		// Where nobody has claimed the mailbox, gc must know who clears it.
+		if err := m.mayChange(context.Background()); err != nil {
+			return nil, err
+		}
+		c, err := m.claim(e)
+		if err != nil {
+			return nil, err
+		}
+		a = &Awaited{c.File, c}
+	} else {
+		f, err := openFile(m.path(e), e.id)
+		if err != nil {
+			return nil, err
+		}
+		a = &Awaited{f, nil}
 	}
 	if _, err := a.Verify(); err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
-}
-
-func (m *Mailbox) claimAwaited(e entry) (*Awaited, error) {
-	// Where nobody has claimed the mailbox, gc must know who clears it.
-	if err := m.mayChange(context.Background()); err != nil {
-		return nil, err
-	}
-	c, err := m.claim(e)
-	if err != nil {
-		return nil, err
-	}
-	return &Awaited{File: c.File, claim: c}, nil
-}
-
-func (m *Mailbox) readAwaited(e entry) (*Awaited, error) {
-	f, err := openFile(m.path(e), e.id)
-	if err != nil {
-		return nil, err
-	}
-	return &Awaited{File: f, at: Sighting{Peer: m.name, Place: e.place, Path: m.path(e)}}, nil
 }
 
 // refused tells whether the task id was set aside here, and why.

@@ -102,9 +102,6 @@ func (m *Mailbox) published(id ID, task *Header, places ...Place) (*Header, erro
 		if err == nil && f.ends(task) {
 			return &f.Header, nil
 		}
-		if forbidden(err) {
-			return nil, Because(err, "its conclusion "+string(id)+": "+withoutPath(err))
-		}
 		if err = passIncomplete(err); err != nil {
 			return nil, err
 		}
@@ -323,31 +320,25 @@ func (m *Mailbox) settleTask(ctx context.Context, id ID, wait time.Duration) (mo
 }
 
 // Seen ends a notification or a conclusion without handing it out. The error
-// is ErrIsATask for a task that is open; for what was finished before, ended is
-// false.
+// is ErrIsATask for a task; for what was finished before, ended is false.
 func (m *Mailbox) Seen(id ID) (ended bool, err error) {
 	e, err := m.standing(id)
 	if err != nil {
 		return false, err
 	}
 	if e.place == Finished {
-		return false, nil
+		f, err := openFile(m.path(e), id)
+		if err != nil {
+			return false, asked(err)
+		}
+		defer func() { _ = f.Close() }()
+		return false, f.notATask()
 	}
 	c, err := m.claim(e)
 	if err != nil {
 		return false, asked(err)
 	}
 	defer c.Release()
-	if c.Kind == Task {
-		// Whoever concluded it may have been killed before it was moved.
-		err := c.settleIfConcluded(context.Background())
-		if errors.Is(err, errEnded) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
 	if err := c.notATask(); err != nil {
 		return false, err
 	}

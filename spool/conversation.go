@@ -54,7 +54,7 @@ func (m *Mailbox) gather(ctx context.Context, root ID, here map[ID]*Listed) erro
 				return err
 			}
 			h, err := m.listed(e)
-			if errors.Is(err, fs.ErrNotExist) || forbidden(err) || err != nil && passIncomplete(err) == nil {
+			if errors.Is(err, fs.ErrNotExist) || err != nil && passIncomplete(err) == nil {
 				continue
 			}
 			if err != nil {

@@ -164,15 +164,3 @@ func (u *utf8Checker) done() bool { return u.ok && len(u.rest) == 0 }
 
 // notRegular tells whether err says that a name is not that of a regular file.
 func notRegular(err error) bool { return errors.Is(err, durable.ErrNotRegular) }
-
-// forbidden tells whether err says that one file, and nothing around it, may
-// not be opened.
-func forbidden(err error) bool { return errors.Is(err, durable.ErrForbidden) }
-
-// withoutPath is err without the path that a system error names.
-func withoutPath(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Error() == err.Error() {
-		return p.Err.Error()
-	}
-	return err.Error()
-}

@@ -71,16 +71,6 @@ func (s *Spool) Reap(ctx context.Context) (*Reaping, error) {
 	return &Reaping{s, unlock}, nil
 }
 
-// Foresee is Reap for what only looks: it does so without the lock where there
-// is only to be read.
-func (s *Spool) Foresee(ctx context.Context) (*Reaping, error) {
-	r, err := s.Reap(ctx)
-	if readOnly(err) {
-		return &Reaping{s, func() {}}, nil
-	}
-	return r, err
-}
-
 // Close ends it.
 func (r *Reaping) Close() { r.unlock() }
 

@@ -60,7 +60,7 @@ func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, 
 		switch {
 		case h == nil && err == nil:
 			continue
-		case err != nil && (errors.Is(err, ErrIncomplete) || errors.Is(err, ErrMalformed) || notRegular(err) || forbidden(err)):
+		case err != nil && (errors.Is(err, ErrIncomplete) || errors.Is(err, ErrMalformed) || notRegular(err)):
 			l.Notes = append(l.Notes, string(e.place)+"/"+e.file+": "+plain(err))
 			continue
 		case err != nil:

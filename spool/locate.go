@@ -96,7 +96,7 @@ func (s *Spool) locate(id ID) (*Located, error) {
 	switch {
 	case err == nil:
 		l.Sent, l.Header, l.Peer = true, &r.Header, r.To
-	case !errors.Is(err, fs.ErrNotExist) && !forbidden(err) && passIncomplete(err) != nil:
+	case !errors.Is(err, fs.ErrNotExist) && passIncomplete(err) != nil:
 		return nil, err
 	}
 	peers, err := s.Peers()
@@ -204,11 +204,7 @@ func (s *Spool) judge(l *Located) {
 func (l *Located) faultAt(p Place) error {
 	for _, g := range l.Seen {
 		if g.Peer == l.Peer && g.Place == p && g.Err != nil {
-			is := "is not the handoff"
-			if forbidden(g.Err) {
-				is = "may not be read"
-			}
-			return Because(ErrUnknown, "what stands in "+string(l.Peer)+"'s "+string(p)+"/ "+is+": "+plain(g.Err))
+			return Because(ErrUnknown, "what stands in "+string(l.Peer)+"'s "+string(p)+"/ is not the handoff: "+plain(g.Err))
 		}
 	}
 	return nil

@@ -225,7 +225,7 @@ func (q *Queue) pass(e entry, info fs.FileInfo, err error) error {
 	case errors.Is(err, errBusy):
 		q.busy++
 	case passable(err):
-		if errors.Is(err, ErrIncomplete) || notRegular(err) || forbidden(err) {
+		if errors.Is(err, ErrIncomplete) || notRegular(err) {
 			q.leave(e, info)
 		}
 		q.notes = append(q.notes, string(e.place)+"/"+e.file+": "+plain(err))
@@ -257,10 +257,8 @@ func (q *Queue) leave(e entry, info fs.FileInfo) {
 // left as it is.
 func passable(err error) bool {
 	return errors.Is(err, errGhost) || errors.Is(err, errAside) || errors.Is(err, errEnded) ||
-		errors.Is(err, ErrIncomplete) || notRegular(err) || forbidden(err)
+		errors.Is(err, ErrIncomplete) || notRegular(err)
 }
-
-const seeDoctor = "'xfer-gc doctor' tells what mends it"
 
 // plain is err without the path that a system error names: the caller names
 // the entry.
@@ -270,9 +268,6 @@ func plain(err error) string {
 	}
 	if errors.Is(err, ErrIncomplete) {
 		return "incomplete: " + err.Error()
-	}
-	if forbidden(err) {
-		return withoutPath(err) + "; left alone, " + seeDoctor
 	}
 	return err.Error()
 }
@@ -411,8 +406,6 @@ func asked(err error) error {
 		return Because(ErrMalformed, err.Error())
 	case notRegular(err):
 		return Because(ErrMalformed, "not a regular file")
-	case forbidden(err):
-		return &Error{Err: err, Hint: seeDoctor}
 	}
 	return err
 }

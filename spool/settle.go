@@ -31,7 +31,7 @@ func (r *Reaping) Settle(ctx context.Context, l *Leftover) (did string, err erro
 		c.Release()
 	}
 	switch {
-	case err == nil, errors.Is(err, errBusy), errors.Is(err, errGone), notRegular(err), forbidden(err):
+	case err == nil, errors.Is(err, errBusy), errors.Is(err, errGone), notRegular(err):
 		return "", errKept
 	case errors.Is(err, errGhost), errors.Is(err, errAside), errors.Is(err, errEnded):
 		return err.Error(), nil

@@ -131,8 +131,7 @@ func (w *waiting) handOut(a *spool.Awaited) error {
 }
 
 func (w *waiting) write(a *spool.Awaited) error {
-	place, path := a.Stands()
-	r := newHandoffRecord(&a.Header, place, path, nil)
+	r := newHandoffRecord(&a.Header, spool.Finished, w.m.Path(spool.Finished, a.ID), nil)
 	switch {
 	case w.dir != "":
 		path, err := w.Spool.Export(a.File, w.dir)

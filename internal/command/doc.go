@@ -166,7 +166,7 @@ func (c *Caller) notes(lines []string) {
 	for _, line := range lines {
 		if !c.told[line] {
 			c.told[line] = true
-			c.Err.Note(line)
+			c.Err.Say("%s", line)
 		}
 	}
 }

@@ -194,11 +194,6 @@ func (t *taking) write(c *spool.Claim) error {
 	if c.Kind == spool.Task {
 		state = spool.Work
 	}
-	if t.dir == "" {
-		if err := t.Out.Kept(); err != nil {
-			return err
-		}
-	}
 	record := newHandoffRecord(&c.Header, state, t.m.Path(state, c.ID), &spool.Run{TakenBy: t.by, TakenAt: now})
 	switch {
 	case t.dir != "":

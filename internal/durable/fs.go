@@ -132,16 +132,6 @@ var ErrNotRegular = errors.New("not a regular file")
 // it was being opened.
 var ErrReplaced = errors.New("replaced while it was being opened")
 
-// ErrForbidden is what OpenRegular says, beside the system's error, of a file
-// that is there and may not be opened. That its directory may not be searched
-// is the system's error alone.
-var ErrForbidden = errors.New("a file that may not be opened")
-
-type forbidden struct{ cause error }
-
-func (f *forbidden) Error() string   { return f.cause.Error() }
-func (f *forbidden) Unwrap() []error { return []error{ErrForbidden, f.cause} }
-
 // OpenRegular opens the regular file at path for reading and locking. It
 // waits for nothing and follows no link: the name is looked at, opened, and
 // what was opened compared with what was seen.
@@ -155,7 +145,10 @@ func OpenRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	}
 	f, err := openAt(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, notOpened(path, err)
+		if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO) {
+			err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		}
+		return nil, nil, err
 	}
 	after, err := f.Stat()
 	if err == nil && !os.SameFile(before, after) {
@@ -166,19 +159,6 @@ func OpenRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, after, nil
-}
-
-// notOpened is why what was seen at path was not opened.
-func notOpened(path string, err error) error {
-	switch {
-	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO):
-		err = ErrNotRegular
-	case errors.Is(err, syscall.EACCES):
-		err = &forbidden{syscall.EACCES}
-	default:
-		return err
-	}
-	return &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
 // Peek reads what fits into buf of the beginning of the file at path, in as

@@ -28,8 +28,6 @@ type Output struct {
 	now  func() time.Time
 	tty  func() bool
 
-	closed func() bool
-
 	mu   sync.Mutex
 	buf  []byte
 	page table
@@ -48,8 +46,6 @@ func newOutput(pr *Process, talk *Talk, json bool) *Output {
 		json: json,
 		now:  pr.System.Now,
 		tty:  sync.OnceValue(func() bool { return isTerminal(pr.Stdout) }),
-
-		closed: sync.OnceValue(func() bool { return wasClosed(pr.Stdout) }),
 	}
 }
 
@@ -186,19 +182,6 @@ func (o *Output) Truncated(reason, resume string) error {
 	}
 	return nil
 }
-
-// Kept tells that what is written reaches somebody who may keep it: the error
-// is ErrOutput where standard output was closed. The runtime has opened
-// /dev/null for both reading and writing there by the time it can be asked, and
-// who had it so from elsewhere is told the same: '>' opens it for writing alone.
-func (o *Output) Kept() error {
-	if o.closed() {
-		return &outputError{errClosed}
-	}
-	return nil
-}
-
-var errClosed = errors.New("closed, or /dev/null for reading too")
 
 type outputError struct{ err error }
 

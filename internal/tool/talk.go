@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Talk is what a program says on standard error, a line at a time, each in
@@ -54,9 +56,6 @@ func (t *Talk) Always(format string, args ...any) {
 		t.write(t.program + ": " + Clean(fmt.Sprintf(format, args...)) + "\n")
 	}
 }
-
-// Note is Say for a line whose commands, as '…', are to reach the same spool.
-func (t *Talk) Note(line string) { t.Say("%s", t.reachingAll(line)) }
 
 const (
 	wipe          = "\r\x1b[K" // to the start of the line, and clear it
@@ -109,6 +108,20 @@ func (t *Talk) show(text string) {
 	defer t.mu.Unlock()
 	_, _ = t.file.WriteString(wipe + t.program + ": " + Clean(text))
 	t.progress = true
+}
+
+// isTerminal goes through SyscallConn because Fd would make the file blocking.
+func isTerminal(f *os.File) bool {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	yes := false
+	_ = conn.Control(func(fd uintptr) {
+		_, err := unix.IoctlGetTermios(int(fd), unix.TCGETS)
+		yes = err == nil
+	})
+	return yes
 }
 
 // Pass hands on what another program printed on its standard error: as it is,

@@ -78,11 +78,7 @@ func gc(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	begin := s.Reap
-	if c.Bool("dry-run") {
-		begin = s.Foresee
-	}
-	r, err := begin(c.Ctx)
+	r, err := s.Reap(c.Ctx)
 	if errors.Is(err, spool.ErrLocked) {
 		return nil // another one does it
 	}
