@@ -126,7 +126,11 @@ func readNames(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return f.Readdirnames(-1)
+	names, err := f.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) { // removed after it was opened
+		return nil, nil
+	}
+	return names, err
 }
 
 // at looks for id in place p, by its exact name first.

@@ -20,7 +20,27 @@ func (b *bench) traced(status int, c *exec.Cmd) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return string(data)
+	return joined(string(data))
+}
+
+// joined is strace's log with each call in one line, also where a call of
+// another thread came in between.
+func joined(log string) string {
+	const unfinished, resumed = "<unfinished ...>\n", " resumed>"
+	var b strings.Builder
+	begun := make(map[string]string)
+	for line := range strings.Lines(log) {
+		thread, call, _ := strings.Cut(line, " ")
+		if head, cut := strings.CutSuffix(line, unfinished); cut {
+			begun[thread] = strings.TrimRight(head, " ")
+			continue
+		}
+		if _, rest, cut := strings.Cut(call, resumed); cut && strings.HasPrefix(strings.TrimLeft(call, " "), "<... ") {
+			line = begun[thread] + rest
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // Whether anybody receives for the peer is looked up for who is told it, and
