@@ -19,14 +19,7 @@ import (
 // or id is another, and the directory is the same. The error is ErrConfig
 // while a lock in local/ is held.
 func Adopt(dir string, sys *System) error {
-	s := &Spool{dir: dir, sys: sys}
-	info, err := os.Stat(dir)
-	if err == nil {
-		err = s.readVersion()
-	}
-	if err == nil {
-		err = s.checkOwner(info)
-	}
+	s, _, err := own(dir, sys)
 	if err != nil {
 		return openError(dir, err)
 	}
@@ -46,18 +39,24 @@ func Adopt(dir string, sys *System) error {
 // where it lets other users in. The error is ErrModes where the mode may have
 // been meant for a group.
 func RepairSpoolMode(dir string, sys *System) error {
-	s := &Spool{dir: dir, sys: sys}
-	info, err := os.Stat(dir)
+	_, info, err := own(dir, sys)
+	if !errors.Is(err, ErrModes) || info.Mode()&fs.ModeSetgid != 0 {
+		return openError(dir, err)
+	}
+	return os.Chmod(dir, privateDir)
+}
+
+// own is the spool at dir, not opened, if it is one and this user's.
+func own(dir string, sys *System) (s *Spool, info fs.FileInfo, err error) {
+	s = &Spool{dir: dir, sys: sys}
+	info, err = os.Stat(dir)
 	if err == nil {
 		err = s.readVersion()
 	}
 	if err == nil {
 		err = s.checkOwner(info)
 	}
-	if !errors.Is(err, ErrModes) || info.Mode()&fs.ModeSetgid != 0 {
-		return openError(dir, err)
-	}
-	return os.Chmod(dir, privateDir)
+	return s, info, err
 }
 
 // RepairIgnore puts the lines into .stignore that it lacks.
