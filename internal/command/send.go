@@ -207,8 +207,28 @@ func (s *sending) openSpool() error {
 // answer one another for ever stop here.
 const maxConversation = 32
 
-func tooLong(n int) error {
-	return spool.Because(spool.ErrRefused, fmt.Sprintf("it ends a chain of %d handoffs, and the limit is %d", n, maxConversation))
+// answers makes d an answer to what was typed.
+func (c *Caller) answers(d *spool.Draft, typed string) error {
+	id, err := c.resolveAny(typed)
+	if err != nil {
+		return err
+	}
+	f, _, err := c.Spool.OpenAny(id)
+	if err != nil {
+		return onID("answer", id, err)
+	}
+	defer f.Close()
+	d.InReplyTo, d.References = id, f.Chain()
+	return nil
+}
+
+// tooLong is nil where the conversation of d may go on.
+func tooLong(d *spool.Draft) error {
+	n := len(d.References)
+	if n <= maxConversation {
+		return nil
+	}
+	return onID("answer", d.InReplyTo, spool.Because(spool.ErrRefused, fmt.Sprintf("it ends a chain of %d handoffs, and the limit is %d", n, maxConversation)))
 }
 
 // answerTo finds what the handoff answers.
@@ -216,18 +236,11 @@ func (s *sending) answerTo() error {
 	if !s.IsSet("in-reply-to") {
 		return nil
 	}
-	id, err := s.resolveAny(s.String("in-reply-to"))
-	if err != nil {
+	if err := s.answers(&s.draft, s.String("in-reply-to")); err != nil {
 		return err
 	}
-	f, _, err := s.Spool.OpenAny(id)
-	if err != nil {
-		return onID("answer", id, err)
-	}
-	defer f.Close()
-	s.draft.InReplyTo, s.draft.References = id, f.Chain()
-	if n := len(s.draft.References); n > maxConversation && !s.Bool("force") {
-		return tool.WithHint(onID("answer", id, tooLong(n)), "is a program answering itself? --force sends it all the same")
+	if err := tooLong(&s.draft); err != nil && !s.Bool("force") {
+		return tool.WithHint(err, "is a program answering itself? --force sends it all the same")
 	}
 	return nil
 }

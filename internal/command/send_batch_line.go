@@ -141,7 +141,10 @@ func (s *batching) draft(l *batchLine) (d spool.Draft, err error) {
 		d.Labels = append(d.Labels, label)
 	}
 	if l.InReplyTo != "" {
-		if err := s.inReplyTo(&d, l.InReplyTo); err != nil {
+		if err := s.answers(&d, l.InReplyTo); err != nil {
+			return d, err
+		}
+		if err := tooLong(&d); err != nil {
 			return d, err
 		}
 	}
@@ -149,24 +152,6 @@ func (s *batching) draft(l *batchLine) (d spool.Draft, err error) {
 		err = s.returnAddress()
 	}
 	return d, err
-}
-
-// inReplyTo finds what a line's handoff answers.
-func (s *batching) inReplyTo(d *spool.Draft, typed string) error {
-	id, err := s.resolveAny(typed)
-	if err != nil {
-		return err
-	}
-	f, _, err := s.Spool.OpenAny(id)
-	if err != nil {
-		return onID("answer", id, err)
-	}
-	defer f.Close()
-	d.InReplyTo, d.References = id, f.Chain()
-	if n := len(d.References); n > maxConversation {
-		return onID("answer", id, tooLong(n))
-	}
-	return nil
 }
 
 func (s *batching) returnAddress() error {
