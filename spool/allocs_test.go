@@ -5,16 +5,17 @@ package spool
 import (
 	"context"
 	"io"
+	"math"
 	"testing"
 )
 
 // TestAllocations pins how often the paths that are taken once a handoff ask
 // for memory: what grows here grows with every handoff.
 func TestAllocations(t *testing.T) {
-	const runs = 100
+	const runs, tries = 100, 3
 	ctx := context.Background()
 	header := onDisk("01kb9w6t3v8f5s7q2m4x0c1d9e", nil, "")
-	sender, taker, listed := stock(t, 0), stock(t, runs+1), stock(t, runs)
+	sender, taker, listed := stock(t, 0), stock(t, tries*(runs+1)), stock(t, runs)
 	q, err := taker.Queue(Filter{})
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +49,15 @@ func TestAllocations(t *testing.T) {
 			return err
 		}},
 	} {
-		got := testing.AllocsPerRun(runs, func() {
-			if err := path.do(); err != nil {
-				t.Fatal(err)
-			}
-		})
+		// The least of a few: what runs beside it is counted too.
+		got := math.Inf(1)
+		for try := 0; try < tries && got > path.most; try++ {
+			got = min(got, testing.AllocsPerRun(runs, func() {
+				if err := path.do(); err != nil {
+					t.Fatal(err)
+				}
+			}))
+		}
 		if got > path.most {
 			t.Errorf("%s: %.0f allocations, at most %.0f", path.name, got, path.most)
 		}

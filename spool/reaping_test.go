@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,10 +99,9 @@ func TestOrphanCompletedBesideGC(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error)
-	go func() { ended <- r.DropTemp(context.Background(), l) }()
-	for isFree(t, r.Path(l)) { // gc has the file next, and then waits
-		runtime.Gosched()
-	}
+	ctx := &watchedContext{Context: context.Background(), asked: make(chan struct{})}
+	go func() { ended <- r.DropTemp(ctx, l) }()
+	<-ctx.asked // gc has the file, and waits for the id
 	if err := durable.Publish(m.tmpFile(id, "0"), m.file(New, id)); err != nil {
 		t.Fatal(err)
 	}
@@ -116,18 +115,17 @@ func TestOrphanCompletedBesideGC(t *testing.T) {
 	}
 }
 
-func isFree(t *testing.T, path string) bool {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	ok, err := durable.TryShare(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ok
+// A watchedContext tells when somebody begins to wait for its end, which a wait
+// for a lock does.
+type watchedContext struct {
+	context.Context
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (c *watchedContext) Done() <-chan struct{} {
+	c.once.Do(func() { close(c.asked) })
+	return c.Context.Done()
 }
 
 // A writer that minted its id takes no lock: gc may undo its link a moment
