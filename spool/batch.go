@@ -4,16 +4,15 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-
-	"xfer/internal/durable"
 )
 
 // A Batch delivers many handoffs at the price of few. The promise is that of
 // one: all files are written and synced, several at once, then linked and
 // published one after the other, then each directory that changed is synced
-// once, and only then is an outcome read and told. It is used from one
-// goroutine, and delivers in groups: Add and Seal for each of a group, then
-// Commit.
+// once, and only then is an outcome read and told. It delivers in groups: Add
+// and Seal for each of a group, then Sync and Commit, from one goroutine after
+// the other. Several batches of a spool may be on their way at once: while one
+// is published, another is synced and a third written.
 type Batch struct {
 	lazy *Spool // records what it is to sync
 	sync func(*os.File) error
@@ -22,7 +21,8 @@ type Batch struct {
 	peers map[Name]peerRead // of the group, since it was last looked
 	lines []byte            // for the log, of the group
 
-	faults map[*Delivery]error // of sealing
+	faults map[*Delivery]error // of sealing and syncing
+	synced bool                // the files of the group, or it is in faults
 
 	dirty     map[string]bool // directories
 	published bool            // by the last commit of one
@@ -50,7 +50,7 @@ func (s *Spool) NewBatch() *Batch {
 
 func (b *Batch) clear() {
 	b.boxes, b.peers = make(map[Name]*Mailbox), make(map[Name]peerRead)
-	b.faults, b.lines = make(map[*Delivery]error), b.lines[:0]
+	b.faults, b.lines, b.synced = make(map[*Delivery]error), b.lines[:0], false
 }
 
 // Add begins a delivery of this group; its errors are those of NewDelivery.
@@ -95,15 +95,12 @@ func (b *Batch) peer(m *Mailbox) (Peer, error) {
 
 func (b *Batch) log(line []byte) { b.lines = append(b.lines, line...) }
 
-// Seal says that the body is written: from now on it is on its way to the
-// disk, and nothing but Commit is to be done with it. Its sync comes with that
-// of the others: of a disk's journal, the first commit then has them all.
+// Seal says that the body is written: nothing but Sync and Commit is to be done
+// with it.
 func (b *Batch) Seal(w *Delivery) {
 	if err := w.seal(); err != nil {
 		b.faults[w] = err
-		return
 	}
-	durable.BeginWriting(w.f)
 }
 
 // A batched is one delivery of a group in Commit.
@@ -116,20 +113,18 @@ type batched struct {
 }
 
 // Commit ends the deliveries of a group, which Seal was called for, in their
-// order; one that is nil is passed over. Each has a report and an error as
-// Delivery.Commit has them.
+// order; one that is nil is passed over. Those that Sync was not called for are
+// synced first. Each has a report and an error as Delivery.Commit has them.
 func (b *Batch) Commit(ctx context.Context, all []*Delivery) ([]Report, []error) {
+	if !b.synced {
+		b.Sync(all)
+	}
 	group := make([]batched, len(all))
 	for i, w := range all {
-		group[i].w = w
-	}
-	each(len(group), syncTogether, func(i int) {
-		if g := &group[i]; g.w != nil {
-			if g.report, g.err = g.w.nothing(), b.faults[g.w]; g.err == nil {
-				g.err = b.sync(g.w.f)
-			}
+		if w != nil {
+			group[i] = batched{w: w, report: w.nothing(), err: b.faults[w]}
 		}
-	})
+	}
 	b.placeKeys(ctx, group)
 	for i := range group {
 		if group[i].w != nil {

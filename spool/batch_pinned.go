@@ -2,6 +2,6 @@
 
 package spool
 
-// syncTogether is one where each system call is to be made by the main thread,
+// Of each there is one where each system call is to be made by the main thread,
 // to be counted: see package fault.
-const syncTogether = 1
+const syncTogether, groupsAtOnce = 1, 1

@@ -17,7 +17,7 @@ type System struct {
 	Wait func(time.Duration)      // for a sync tool that is renaming; time.Sleep
 	Env  func(name string) string // the environment
 
-	ids minter
+	ids *minter
 }
 
 // NewSystem is the machine as it is.
@@ -28,6 +28,7 @@ func NewSystem() *System {
 		Sync: (*os.File).Sync,
 		Wait: time.Sleep,
 		Env:  os.Getenv,
+		ids:  new(minter),
 	}
 	sys.Host = func() (Host, error) { return hostOf(sys.Env) }
 	return sys
@@ -35,7 +36,9 @@ func NewSystem() *System {
 
 // WithoutSync is sys, but that it never waits for the disk.
 func (sys *System) WithoutSync() *System {
-	return &System{Now: sys.Now, Rand: sys.Rand, Host: sys.Host, Env: sys.Env, Wait: sys.Wait, Sync: func(*os.File) error { return nil }}
+	lazy := *sys
+	lazy.Sync = func(*os.File) error { return nil }
+	return &lazy
 }
 
 // NewID mints an id. The error is that of the random source.

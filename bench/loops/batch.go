@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"xfer/internal/durable"
@@ -21,6 +22,8 @@ const (
 // sync of new/ for each BatchGroup. run makes the names of one call others than
 // those of another.
 func Batch(mailbox string, text []byte, run, count int) error {
+	// With fewer of Go's processors than goroutines few syncs wait together.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(batchWays))
 	for at := 0; at < count; at += BatchGroup {
 		if err := sendGroup(mailbox, text, run, at, min(at+BatchGroup, count)); err != nil {
 			return err

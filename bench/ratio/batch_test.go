@@ -4,7 +4,9 @@ package ratio
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +16,10 @@ import (
 )
 
 const (
-	batchSize  = 2048 // handoffs in a round of each
+	batchSize  = 4096 // handoffs in a round of each
 	batchPairs = 7
 	batchWarm  = 1
+	batchProcs = 16  // of Go, as xfer-send --batch has them
 	batchGain  = 6.0 // times the rate of one by one, at least
 	batchLimit = 1.5 // in times of the bare loop
 )
@@ -46,12 +49,13 @@ func TestBatch(t *testing.T) {
 // batchBeside is, as medians of a few rounds, how much faster a batch is than
 // one send after the other, and what it costs beside the bare loop.
 func batchBeside(t *testing.T) (gain, price float64) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(batchProcs))
 	s, bare := newBatchSpool(t)
 	body := strings.Repeat("a line of a body of the usual length\n", 25)
 	text := strings.Repeat("Header: of a handoff\n", 18) + "\n" + body
 	var gains, prices, rates []float64
 	for i := range batchWarm + batchPairs {
-		one := timed(t, func() error { return sendEach(s, body, batchSize/16) }) * 16
+		one := timed(t, func() error { return sendEach(s, body, batchSize/32) }) * 32
 		many := timed(t, func() error { return sendBatch(s, body) })
 		loop := timed(t, func() error { return loops.Batch(bare, []byte(text), i, batchSize) })
 		if i >= batchWarm {
@@ -110,23 +114,32 @@ func sendEach(s *spool.Spool, body string, n int) error {
 }
 
 func sendBatch(s *spool.Spool, body string) error {
-	b := s.NewBatch()
+	under := s.NewGroups()
 	for range batchSize / loops.BatchGroup {
-		var all []*spool.Delivery
-		for range loops.BatchGroup {
-			w, err := b.Add(batchDraft)
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write([]byte(body)); err != nil {
-				return err
-			}
-			b.Seal(w)
-			all = append(all, w)
+		b, err := under.Next()
+		if err != nil {
+			return err
 		}
-		if _, errs := b.Commit(context.Background(), all); errs[0] != nil {
-			return errs[0]
+		all, err := fillGroup(b, body)
+		if err != nil {
+			return err
 		}
+		under.Commit(context.Background(), b, all, func(_ []spool.Report, errs []error) error { return errors.Join(errs...) })
 	}
-	return nil
+	return under.Wait()
+}
+
+func fillGroup(b *spool.Batch, body string) (all []*spool.Delivery, err error) {
+	for range loops.BatchGroup {
+		w, err := b.Add(batchDraft)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write([]byte(body)); err != nil {
+			return nil, err
+		}
+		b.Seal(w)
+		all = append(all, w)
+	}
+	return all, nil
 }

@@ -69,7 +69,7 @@ func jsonFault(err error) string {
 func (s *batching) begin(line []byte) *parcel {
 	p := &parcel{line: s.line, report: spool.Report{Outcome: spool.NotDelivered}}
 	if p.err = s.fill(p, line); p.err == nil {
-		s.b.Seal(p.w)
+		s.filling.Seal(p.w)
 	} else if p.w != nil {
 		p.w.Abort()
 		p.w = nil
@@ -106,7 +106,7 @@ func (s *batching) fill(p *parcel, line []byte) error {
 	if draft.Subject == "" {
 		return tool.Usage("the body has no text to take a subject from")
 	}
-	if p.w, err = s.b.Add(draft); err != nil {
+	if p.w, err = s.filling.Add(draft); err != nil {
 		return err
 	}
 	_, err = r.WriteTo(p.w)
