@@ -33,19 +33,13 @@ type List struct {
 func (m *Mailbox) List(ctx context.Context, places []Place, f Filter, after ID, limit int) (*List, error) {
 	l := &List{}
 	began := time.Now()
-	var entries []entry
-	for _, p := range Places {
-		if !slices.Contains(places, p) {
-			continue
-		}
-		found, err := m.scan(p)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, found.entries...)
-		l.Strays += len(found.strays)
+	fromLeft := slices.DeleteFunc(slices.Clone(Places), func(p Place) bool { return !slices.Contains(places, p) })
+	found, err := m.scan(fromLeft...)
+	if err != nil {
+		return nil, err
 	}
-	next := oldestFirst(entries, after)
+	l.Strays = len(found.strays)
+	next := oldestFirst(found.entries, after)
 	var e entry
 	for scanned, ok := next(); ok; scanned, ok = next() {
 		if err := ctx.Err(); err != nil {
@@ -188,16 +182,14 @@ func (m *Mailbox) Resolve(part IDPart) (ID, error) {
 }
 
 func (m *Mailbox) fits(part IDPart) ([]ID, error) {
+	l, err := m.scan(Places...)
+	if err != nil {
+		return nil, err
+	}
 	var ids []ID
-	for _, p := range Places {
-		l, err := m.scan(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range l.entries {
-			if part.Fits(e.id) {
-				ids = append(ids, e.id)
-			}
+	for _, e := range l.entries {
+		if part.Fits(e.id) {
+			ids = append(ids, e.id)
 		}
 	}
 	return ids, nil
@@ -228,18 +220,13 @@ const maxCandidates = 5
 
 // IDs is every id that stands in the mailbox, bad/ excepted.
 func (m *Mailbox) IDs() (map[ID]bool, error) {
+	l, err := m.scan(New, Cur, Work, Finished)
+	if err != nil {
+		return nil, err
+	}
 	all := make(map[ID]bool)
-	for _, p := range Places {
-		if p == Bad {
-			continue
-		}
-		l, err := m.scan(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range l.entries {
-			all[e.id] = true
-		}
+	for _, e := range l.entries {
+		all[e.id] = true
 	}
 	return all, nil
 }

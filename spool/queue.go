@@ -39,14 +39,11 @@ func (m *Mailbox) Queue(f Filter) (*Queue, error) {
 	if q.held = peer.Hold; q.held {
 		places = places[1:] // new/ is left as it is
 	}
-	for _, p := range places {
-		l, err := m.scan(p)
-		if err != nil {
-			return nil, err
-		}
-		q.entries = append(q.entries, l.entries...)
-		q.strays += len(l.strays)
+	l, err := m.scan(places...)
+	if err != nil {
+		return nil, err
 	}
+	q.entries, q.strays = l.entries, len(l.strays)
 	ids, err := m.s.releasedIDs()
 	if err != nil {
 		return nil, err

@@ -36,21 +36,31 @@ func parseFile(p Place, file string) (ID, bool) {
 	return "", false
 }
 
-// A listing is what a scan of one place found: names only, unsorted.
+// A listing is what a scan found: names only, unsorted.
 type listing struct {
 	entries []entry
 	strays  []string // names that are not a handoff's
 }
 
-// scan reads the names in place p. A place that is not there is empty.
-func (m *Mailbox) scan(p Place) (listing, error) {
-	var l listing
-	names, err := m.readPlace(p)
-	if err != nil {
-		return l, err
+// scan reads the names in places, one after the other. A place that is not
+// there is empty.
+func (m *Mailbox) scan(places ...Place) (l listing, err error) {
+	found, most := make([][]string, len(places)), 0
+	for i, p := range places {
+		if found[i], err = m.readPlace(p); err != nil {
+			return l, err
+		}
+		most += len(found[i])
 	}
-	l.entries = make([]entry, 0, len(names))
-	doubled := false
+	l.entries = make([]entry, 0, most)
+	for i, p := range places {
+		l.add(p, found[i])
+	}
+	return l, nil
+}
+
+func (l *listing) add(p Place, names []string) {
+	doubled, before := false, len(l.entries)
 	for _, name := range names {
 		id, ok := parseFile(p, name)
 		switch {
@@ -63,9 +73,8 @@ func (m *Mailbox) scan(p Place) (listing, error) {
 		}
 	}
 	if doubled {
-		l.dropDoubles()
+		l.dropDoubles(before)
 	}
-	return l, nil
 }
 
 // readPlace is every name in place p; what it finds of suffixes is remembered.
@@ -98,15 +107,15 @@ func strayNote(n int) string {
 	return strconv.Itoa(n) + " names in the mailbox are not handoffs' and are left alone"
 }
 
-// dropDoubles keeps of two names of one id in cur/ the exact one: the other
-// is a copy that a sync tool brought back.
-func (l *listing) dropDoubles() {
-	slices.SortFunc(l.entries, func(a, b entry) int {
+// dropDoubles keeps of two names of one id in cur/ the exact one: the other is
+// a copy that a sync tool brought back. cur/ begins at from.
+func (l *listing) dropDoubles(from int) {
+	slices.SortFunc(l.entries[from:], func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.file, b.file))
 	})
-	kept := l.entries[:0]
-	for _, e := range l.entries {
-		if len(kept) > 0 && kept[len(kept)-1].id == e.id {
+	kept := l.entries[:from]
+	for _, e := range l.entries[from:] {
+		if len(kept) > from && kept[len(kept)-1].id == e.id {
 			l.strays = append(l.strays, e.file)
 			continue
 		}
@@ -126,7 +135,7 @@ func readNames(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	names, err := f.Readdirnames(-1)
+	names, err := durable.NamesIn(f)
 	if errors.Is(err, fs.ErrNotExist) { // removed after it was opened
 		return nil, nil
 	}

@@ -86,14 +86,12 @@ func (r *Reaping) Mine() ([]Name, error) {
 // note remembers which ids are unfinished anywhere.
 func (v *surveyor) note(all []*Mailbox) error {
 	for _, m := range all {
-		for _, p := range []Place{New, Cur, Work} {
-			l, err := m.scan(p)
-			if err != nil {
-				return err
-			}
-			for _, e := range l.entries {
-				v.unfinished[numberOf(e.id)] = true
-			}
+		l, err := m.scan(New, Cur, Work)
+		if err != nil {
+			return err
+		}
+		for _, e := range l.entries {
+			v.unfinished[numberOf(e.id)] = true
 		}
 	}
 	return nil
