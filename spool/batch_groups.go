@@ -1,12 +1,20 @@
 package spool
 
-import "context"
+import (
+	"context"
+
+	"xfer/internal/durable"
+)
 
 // Groups are the groups of a batch that are under way: while one is read and
 // written another is synced, and the one before it published. They are
 // published, and answered for, in their order. Groups are used from one
 // goroutine.
 type Groups struct {
+	// Most is how many a group should have at most: beyond mostInGroup there is
+	// little left to share, and each keeps a file open until its group has ended.
+	Most int
+
 	free chan endedGroup
 	turn chan error // has what the group before ended with
 }
@@ -18,9 +26,15 @@ type endedGroup struct {
 	err error
 }
 
+const (
+	mostInGroup = 256
+	openBeside  = syncTogether + 16 // files, for moments
+)
+
 // NewGroups begins with nothing under way.
 func (s *Spool) NewGroups() *Groups {
-	g := &Groups{free: make(chan endedGroup, groupsAtOnce), turn: make(chan error, 1)}
+	most := max(1, min(mostInGroup, (durable.MostOpen()-openBeside)/groupsAtOnce))
+	g := &Groups{Most: most, free: make(chan endedGroup, groupsAtOnce), turn: make(chan error, 1)}
 	for range groupsAtOnce {
 		g.free <- endedGroup{Batch: s.NewBatch()}
 	}

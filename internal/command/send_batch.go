@@ -19,10 +19,6 @@ import (
 // --batch: JSON lines in, one handoff each; JSON lines out, one outcome each, in
 // the same order. A line that fails does not stop the others.
 
-// batchTogether is how many handoffs share their syncs; each keeps a file open
-// while its group is under way, and three groups are.
-const batchTogether = 256
-
 // batchProcs is how many processors Go is told of for a batch, at least. A sync
 // keeps the one that it was called on until Go's monitor takes it away, so with
 // two of them few syncs wait for the disk together (measured on two processors:
@@ -119,7 +115,7 @@ func (s *batching) run(in *lines) (err error) {
 // when it is full, and when there is nothing more to be read at once, so that
 // whoever waits for an outcome before the next line gets it.
 func (s *batching) read(in *lines) (group []*parcel, end error) {
-	for len(group) < batchTogether && end == nil && (len(group) == 0 || s.isMore(in)) {
+	for len(group) < s.under.Most && end == nil && (len(group) == 0 || s.isMore(in)) {
 		var line []byte
 		s.line++
 		if line, end = s.next(in); len(bytes.TrimSpace(line)) > 0 {

@@ -160,3 +160,22 @@ func TestBatchMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A batch takes no more files than it may have.
+func TestBatchWithFewFiles(t *testing.T) {
+	b := newBench(t, "bob")
+	var input strings.Builder
+	const many = 1000
+	for i := range many {
+		input.WriteString(batchLine(i))
+	}
+	send := b.send("alice", "--batch")
+	few := exec.Command("sh", append([]string{"-c", `ulimit -n 60; exec "$0" "$@"`}, send.Args...)...)
+	few.Env, few.Stdin, few.Stderr = send.Env, strings.NewReader(input.String()), os.Stderr
+	if out, err := few.Output(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if n := len(b.names("bob", "new")); n != many {
+		t.Errorf("%d are queued, want %d", n, many)
+	}
+}
