@@ -1,10 +1,10 @@
 package spool
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,7 +125,9 @@ func newMachineID(path string) error {
 	}
 	defer func() { _ = f.Close(); _ = os.Remove(f.Name()) }()
 	var b [16]byte
-	_, _ = rand.Read(b[:])
+	if _, err := io.ReadFull(kernelRandom{}, b[:]); err != nil {
+		return &Error{Op: "make", Name: path, Err: err}
+	}
 	if _, err := f.WriteString(hex.EncodeToString(b[:]) + "\n"); err != nil {
 		return &Error{Op: "write", Name: path, Err: err}
 	}

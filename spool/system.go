@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"crypto/rand"
 	"io"
 	"os"
 	"time"
@@ -24,7 +23,7 @@ type System struct {
 func NewSystem() *System {
 	sys := &System{
 		Now:  time.Now,
-		Rand: rand.Reader,
+		Rand: kernelRandom{},
 		Sync: (*os.File).Sync,
 		Wait: time.Sleep,
 		Env:  os.Getenv,
