@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -259,20 +260,32 @@ func TestBatchAbort(t *testing.T) {
 	}
 }
 
-// What a batch has published itself counts for the limit.
+// What a batch has published itself counts for the limit, and what found no
+// room keeps no key.
 func TestBatchFillsMailbox(t *testing.T) {
-	s, _ := batchSpool(t)
-	m := mailbox(t, s, "bob")
-	if err := m.ChangePeer(context.Background(), func(p *Peer) { p.MaxQueued = 3 }); err != nil {
-		t.Fatal(err)
-	}
-	_, errs := batch(t, s.NewBatch(), slices.Repeat([]Draft{note("")}, 5)...)
-	for i, err := range errs {
-		if full := errors.Is(err, ErrFull); full != (i >= 3) {
-			t.Errorf("%d: %v", i, err)
+	for _, keyed := range []bool{false, true} {
+		s, _ := batchSpool(t)
+		m := mailbox(t, s, "bob")
+		if err := m.ChangePeer(context.Background(), func(p *Peer) { p.MaxQueued = 3 }); err != nil {
+			t.Fatal(err)
+		}
+		drafts := slices.Repeat([]Draft{note("")}, 5)
+		for i := range drafts {
+			if keyed {
+				drafts[i].Key = strconv.Itoa(i)
+			}
+		}
+		_, errs := batch(t, s.NewBatch(), drafts...)
+		for i, err := range errs {
+			if full := errors.Is(err, ErrFull); full != (i >= 3) {
+				t.Errorf("keyed %t: %d: %v", keyed, i, err)
+			}
+		}
+		wantFiles(t, m, "tmp")
+		if keys, _ := readNames(s.keyDir()); keyed && len(keys) != 3 {
+			t.Errorf("the keys of %d handoffs are left, want those of 3", len(keys))
 		}
 	}
-	wantFiles(t, m, "tmp")
 }
 
 // A send that was killed between its publish and the sync is made durable by

@@ -47,6 +47,10 @@ func (w *Delivery) commitKeyed(ctx context.Context) (Report, error) {
 		return w.nothing(), err
 	}
 	if w.keyed && first == w.h.ID {
+		if w.shut != nil { // since the key was placed
+			_ = durable.Remove(path)
+			return w.nothing(), w.shut
+		}
 		return w.registerKeyed(ctx, path)
 	}
 	if first != "" {

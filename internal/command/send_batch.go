@@ -28,10 +28,15 @@ const batchProcs = 16
 // A batching is one run of xfer-send --batch.
 type batching struct {
 	*Caller
-	under   *spool.Groups
-	filling *spool.Batch // of the group that is read
-	mine    bool         // the return address is there
+	limit int64                   // bytes of a body
+	stop  context.CancelCauseFunc // ends the reading
+	under *spool.Groups
+
+	// Of reading.
 	line    int
+	filling *spool.Batch // of the group that is read
+	before  bool         // lines were begun that may not be sent yet
+	mine    bool         // the return address is there
 
 	// Of answering.
 	failed int   // lines
@@ -52,10 +57,14 @@ func sendBatch(c *tool.Call) error {
 			return tool.Usage("flag " + strconv.Quote("--"[:min(2, len(name))]+name) + ": not together with \"--batch\"")
 		}
 	}
-	if _, err := c.Process.System.MaxBytes(); err != nil {
+	limit, err := c.Process.System.MaxBytes()
+	if err != nil {
 		return err
 	}
 	c.CatchSignals()
+	ctx, stop := context.WithCancelCause(c.Ctx)
+	defer stop(nil)
+	c.Ctx = ctx
 	body, err := c.Body()
 	if err != nil {
 		return err
@@ -71,9 +80,10 @@ func sendBatch(c *tool.Call) error {
 	if c.Process.System.Env("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), batchProcs))
 	}
-	s := &batching{Caller: x, under: x.Spool.NewGroups()}
+	s := &batching{Caller: x, under: x.Spool.NewGroups(), stop: stop, limit: limit}
 	defer c.Err.Progress(func() string { return fmt.Sprintf("%d sent", s.sent.Load()) })()
-	if err := s.run(newLines(body)); err != nil {
+	// JSON makes of one byte six at most.
+	if err := s.run(newLines(body, 6*limit+1<<20)); err != nil {
 		return err
 	}
 	return s.failure()
@@ -103,6 +113,11 @@ func (s *batching) run(in *lines) (err error) {
 			return s.answerAll(group, reports, errs)
 		})
 		switch {
+		case errors.Is(end, errNotYet):
+			if err := s.under.Wait(); err != nil {
+				return err
+			}
+			s.before = false
 		case errors.Is(end, io.EOF):
 			return s.under.Wait()
 		case end != nil:
@@ -111,16 +126,28 @@ func (s *batching) run(in *lines) (err error) {
 	}
 }
 
-// read is the next group; what it ends with is the input's error. A group ends
-// when it is full, and when there is nothing more to be read at once, so that
-// whoever waits for an outcome before the next line gets it.
+// errNotYet is what a line meets that answers one before it: that one has to be
+// sent first.
+var errNotYet = errors.New("what it answers is not sent yet")
+
+// read is the next group; what it ends with is the input's error, or errNotYet,
+// and then the line comes again. A group ends when it is full, and when there is
+// nothing more to be read at once, so that whoever waits for an outcome before
+// the next line gets it.
 func (s *batching) read(in *lines) (group []*parcel, end error) {
 	for len(group) < s.under.Most && end == nil && (len(group) == 0 || s.isMore(in)) {
 		var line []byte
 		s.line++
-		if line, end = s.next(in); len(bytes.TrimSpace(line)) > 0 {
-			group = append(group, s.begin(line))
+		if line, end = s.next(in); len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
+		p := s.begin(line)
+		if errors.Is(p.err, errNotYet) {
+			in.back(line)
+			s.line--
+			return group, errNotYet
+		}
+		group = append(group, p)
 	}
 	return group, end
 }
@@ -139,14 +166,9 @@ func (s *batching) isMore(in *lines) bool {
 // next is the next line; one that is longer than any body could make it ends
 // the run.
 func (s *batching) next(in *lines) ([]byte, error) {
-	limit, err := s.Process.System.MaxBytes()
-	if err != nil {
-		return nil, err
-	}
-	// JSON makes of one byte six at most.
-	line, err := in.next(6*limit + 1<<20)
+	line, err := in.next()
 	if errors.Is(err, bufio.ErrTooLong) {
-		err = &spool.Error{Op: "read line", Name: strconv.Itoa(s.line), Err: spool.Because(spool.ErrTooLarge, fmt.Sprintf("over the limit of a body of %d bytes", limit))}
+		err = &spool.Error{Op: "read line", Name: strconv.Itoa(s.line), Err: spool.Because(spool.ErrTooLarge, fmt.Sprintf("over the limit of a body of %d bytes", s.limit))}
 	}
 	return line, err
 }
@@ -171,6 +193,9 @@ func (s *batching) answerAll(group []*parcel, reports []spool.Report, errs []err
 	}
 	_, err := s.Out.Raw().Write(s.answer.Bytes())
 	s.answer.Reset()
+	if err != nil {
+		s.stop(err) // whoever reads nothing may wait before the next line
+	}
 	return err
 }
 

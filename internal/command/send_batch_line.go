@@ -70,6 +70,7 @@ func (s *batching) begin(line []byte) *parcel {
 	p := &parcel{line: s.line, report: spool.Report{Outcome: spool.NotDelivered}}
 	if p.err = s.fill(p, line); p.err == nil {
 		s.filling.Seal(p.w)
+		s.before = true
 	} else if p.w != nil {
 		p.w.Abort()
 		p.w = nil
@@ -141,7 +142,11 @@ func (s *batching) draft(l *batchLine) (d spool.Draft, err error) {
 		d.Labels = append(d.Labels, label)
 	}
 	if l.InReplyTo != "" {
-		if err := s.answers(&d, l.InReplyTo); err != nil {
+		err := s.answers(&d, l.InReplyTo)
+		if s.before && errors.Is(err, spool.ErrNoHandoff) {
+			err = errNotYet
+		}
+		if err != nil {
 			return d, err
 		}
 		if err := tooLong(&d); err != nil {

@@ -82,14 +82,12 @@ func TestBatchAnswersAsItGoes(t *testing.T) {
 		}
 	}
 	// A line that is begun is waited for, and what stands before it is not.
-	if _, err := io.WriteString(c.in, batchLine(3)+batchLine(4)[:20]); err != nil {
-		t.Fatal(err)
+	for _, some := range []string{batchLine(3) + batchLine(4)[:20], batchLine(4)[20:]} {
+		if _, err := io.WriteString(c.in, some); err != nil {
+			t.Fatal(err)
+		}
+		c.outcome()
 	}
-	c.outcome()
-	if _, err := io.WriteString(c.in, batchLine(4)[20:]); err != nil {
-		t.Fatal(err)
-	}
-	c.outcome()
 	_ = c.in.Close()
 	if err := c.Wait(); err != nil {
 		t.Error(err)
@@ -134,6 +132,62 @@ func TestBatchInterrupted(t *testing.T) {
 		b.ok(with(b.send("alice", "--batch"), input.String()))
 		if n := len(b.names("bob", "new")); n != many {
 			t.Errorf("%v: %d are queued after the second run, want %d", sig, n, many)
+		}
+	}
+}
+
+// Whoever waits for an outcome that cannot be told is not left waiting.
+func TestBatchCannotAnswer(t *testing.T) {
+	b := newBench(t, "bob")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	send := b.send("alice", "--batch")
+	in, err := send.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	send.Stdout = full
+	if err := send.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(5*time.Minute, func() { _ = send.Process.Kill() })
+	defer late.Stop()
+	if _, err := io.WriteString(in, batchLine(0)); err != nil {
+		t.Fatal(err)
+	}
+	_ = send.Wait()
+	if status := send.ProcessState.ExitCode(); status != 74 {
+		t.Errorf("it ended with %v, want 74", send.ProcessState)
+	}
+}
+
+// A line can answer any that stands before it.
+func TestBatchConversation(t *testing.T) {
+	b := newBench(t, "bob")
+	const many = 600 // of three groups
+	id := func(i int) string { return fmt.Sprintf("01m8njh8j8%016d", i) }
+	var input strings.Builder
+	for i := range many {
+		fmt.Fprintf(&input, `{"to":"bob","kind":"notification","body":"number %d","id":"%s"`, i, id(i))
+		if before := min(i, 1+i%300); i > 0 && i%7 == 0 {
+			fmt.Fprintf(&input, `,"in_reply_to":"%s"`, id(i-before))
+		}
+		input.WriteString("}\n")
+	}
+	for range 2 { // a replay says the same
+		told := 0
+		for line := range strings.Lines(b.ok(with(b.send("alice", "--batch"), input.String()))) {
+			if got := b.queued(line); got != id(told) {
+				t.Fatalf("outcome %d is of %s", told, got)
+			}
+			told++
+		}
+		if told != many {
+			t.Errorf("%d outcomes, want %d", told, many)
 		}
 	}
 }
