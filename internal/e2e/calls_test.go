@@ -69,6 +69,24 @@ func TestCallsOfAVerdict(t *testing.T) {
 	}
 }
 
+// A short program neither sets a timer nor polls: Go's poller brings a thread
+// with it, and costs a send an eighth of its time.
+func TestNoPollerInShortPrograms(t *testing.T) {
+	b := newBench(t, "bob")
+	b.notify(1)
+	b.ok(b.inbox("bob", "-q", "take")) // claims the mailbox
+	for name, c := range map[string]*exec.Cmd{
+		"send": with(b.send("alice", "-q", "-k", "notification", "bob"), "body"),
+		"take": b.inbox("bob", "take"),
+		"list": b.inbox("bob", "list"),
+	} {
+		b.notify(1)
+		if strings.Contains(b.traced(0, c), "epoll_create") {
+			t.Errorf("%s makes a poller", name)
+		}
+	}
+}
+
 // entriesRead is how often names were read from a directory whose path ends
 // so.
 func entriesRead(calls, dir string) (n int) {
